@@ -1,0 +1,25 @@
+//! What the linker must know of a shared library that stays in a process it does not know.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|families| families.contains("unix")) {
+        // The ABI's name: changes only when the ABI does.
+        let major = env!("CARGO_PKG_VERSION_MAJOR");
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libleveldb_bloom.so.{major}");
+        // A host may close us while a policy of ours still lives.
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+        link_soname(&format!("libleveldb_bloom.so.{major}"));
+    }
+}
+
+/// Puts the SONAME beside the library in target/PROFILE, where cargo does not, so that programs
+/// linked with `-L target/release` run. Installed copies have their own.
+fn link_soname(soname: &str) {
+    #[cfg(unix)]
+    if let Ok(out_dir) = std::env::var("OUT_DIR")
+        && let Some(profile_dir) = std::path::Path::new(&out_dir).ancestors().nth(3)
+    {
+        // There from the last build, or not to be had: both are fine.
+        let _ = std::os::unix::fs::symlink("libleveldb_bloom.so", profile_dir.join(soname));
+    }
+}

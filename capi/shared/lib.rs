@@ -1,0 +1,80 @@
+//! The shared C library: `libleveldb_bloom.so`.
+//!
+//! LevelDB's own names are ordinary exports here: in a dynamic link the first definition that the
+//! process loads is the one everybody uses.
+
+#![no_std]
+#![allow(clippy::missing_safety_doc, reason = "the texts are for the C header")]
+
+#[path = "../exports.rs"]
+mod exports;
+
+use core::ffi::{c_char, c_int, c_void};
+
+use bloom::ffi::leveldb::{self, Link};
+use exports::leveldb_filterpolicy_t;
+
+/// What the linker knew of the host: nothing, which is why the process is asked.
+fn link() -> Link {
+    Link::Dynamic
+}
+
+/// LevelDB's bloom filter policy, for leveldb_options_set_filter_policy. The caller owns it, and it
+/// must outlive the database: destroy it with leveldb_filterpolicy_destroy after leveldb_close.
+///
+/// Any `bits_per_key` is fine: zero and below behave as 0 (one probe, filters of 64 bits). NULL if
+/// there is no memory, which LevelDB takes for "no filter".
+///
+/// Do not use a bloom filter policy with a comparator that calls keys of different bytes equal
+/// (one that ignores case or trailing spaces, say): the filter knows the bytes, and LevelDB would
+/// not find such keys.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_filterpolicy_create_bloom(
+    bits_per_key: c_int,
+) -> *mut leveldb_filterpolicy_t {
+    leveldb::new_bloom_filter_policy(bits_per_key, None).cast()
+}
+
+/// A policy of your own callbacks, as in <leveldb/c.h>. Passed on to LevelDB's definition where the
+/// process has one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_filterpolicy_create(
+    state: *mut c_void,
+    destructor: Option<unsafe extern "C" fn(*mut c_void)>,
+    create_filter: Option<
+        unsafe extern "C" fn(
+            *mut c_void,
+            key_array: *const *const c_char,
+            key_length_array: *const usize,
+            num_keys: c_int,
+            filter_length: *mut usize,
+        ) -> *mut c_char,
+    >,
+    key_may_match: Option<
+        unsafe extern "C" fn(
+            *mut c_void,
+            key: *const c_char,
+            length: usize,
+            filter: *const c_char,
+            filter_length: usize,
+        ) -> u8,
+    >,
+    name: Option<unsafe extern "C" fn(*mut c_void) -> *const c_char>,
+) -> *mut leveldb_filterpolicy_t {
+    let callbacks = (destructor, create_filter, key_may_match, name);
+    // SAFETY: as LevelDB's header asks.
+    unsafe { leveldb::filterpolicy_create(state, callbacks).cast() }
+}
+
+/// Destroys any policy, ours or not, that nobody uses any more. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_filterpolicy_destroy(policy: *mut leveldb_filterpolicy_t) {
+    // SAFETY: as LevelDB's header asks.
+    unsafe { leveldb::filterpolicy_destroy(policy.cast()) }
+}
+
+/// `leveldb::NewBloomFilterPolicy(int)`; <leveldb/filter_policy.h> declares it for C++.
+#[unsafe(export_name = "_ZN7leveldb20NewBloomFilterPolicyEi")]
+pub extern "C" fn new_bloom_filter_policy(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
+    leveldb::new_bloom_filter_policy(bits_per_key, None).cast()
+}

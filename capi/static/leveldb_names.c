@@ -1,0 +1,65 @@
+/* LevelDB's own names, weak, for the static library.
+ *
+ * libleveldb.a defines its whole C API in one object, so a strong leveldb_filterpolicy_create_bloom
+ * of ours would be a second definition in every program. Weak, ours gives way to it; and it calls
+ * leveldb::NewBloomFilterPolicy, which is ours when our archive comes first. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct leveldb_filterpolicy_t;
+typedef struct leveldb_filterpolicy_t policy;
+
+typedef void destructor_fn(void *);
+typedef char *create_filter_fn(void *, const char *const *, const size_t *, int, size_t *);
+typedef uint8_t key_may_match_fn(void *, const char *, size_t, const char *, size_t);
+typedef const char *name_fn(void *);
+typedef policy *create_fn(void *, destructor_fn *, create_filter_fn *, key_may_match_fn *,
+                          name_fn *);
+
+/* In lib.rs. */
+policy *leveldb_bloom_names_create_bloom(int bits_per_key);
+create_fn leveldb_bloom_names_create;
+void leveldb_bloom_names_destroy(policy *);
+
+#define WEAK __attribute__((weak, visibility("default")))
+
+WEAK policy *leveldb_new_bloom_filter_policy(int bits_per_key)
+    __asm__("_ZN7leveldb20NewBloomFilterPolicyEi");
+WEAK policy *leveldb_filterpolicy_create_bloom(int bits_per_key);
+WEAK create_fn leveldb_filterpolicy_create;
+WEAK void leveldb_filterpolicy_destroy(policy *);
+
+policy *leveldb_filterpolicy_create_bloom(int bits_per_key) {
+  return leveldb_bloom_names_create_bloom(bits_per_key);
+}
+
+void leveldb_filterpolicy_destroy(policy *p) { leveldb_bloom_names_destroy(p); }
+
+/* Ours under names that nothing can override, to see whether something did. */
+static policy *our_new_bloom_filter_policy(int bits_per_key) {
+  return leveldb_bloom_names_create_bloom(bits_per_key);
+}
+
+static policy *our_create(void *state, destructor_fn *destructor, create_filter_fn *create_filter,
+                          key_may_match_fn *key_may_match, name_fn *name) {
+  return leveldb_bloom_names_create(state, destructor, create_filter, key_may_match, name);
+}
+
+policy *leveldb_new_bloom_filter_policy(int bits_per_key)
+    __attribute__((weak, alias("our_new_bloom_filter_policy")));
+policy *leveldb_filterpolicy_create(void *, destructor_fn *, create_filter_fn *, key_may_match_fn *,
+                                    name_fn *) __attribute__((weak, alias("our_create")));
+
+/* Read through volatile: a compiler that sees both would call them equal. */
+create_fn *leveldb_bloom_linked_create(void) {
+  create_fn *volatile linked = leveldb_filterpolicy_create;
+  create_fn *volatile ours = our_create;
+  return linked == ours ? NULL : linked;
+}
+
+int leveldb_bloom_linked_elsewhere(void) {
+  policy *(*volatile linked)(int) = leveldb_new_bloom_filter_policy;
+  policy *(*volatile ours)(int) = our_new_bloom_filter_policy;
+  return linked != ours;
+}

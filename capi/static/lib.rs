@@ -1,0 +1,57 @@
+//! The static C library: `libleveldb_bloom.a`.
+//!
+//! libleveldb.a defines LevelDB's own names too, so ours are weak here, which Rust cannot say:
+//! leveldb_names.c defines them, by what this file offers it.
+
+#![no_std]
+
+#[path = "../exports.rs"]
+mod exports;
+
+use core::ffi::{c_int, c_void};
+
+use bloom::ffi::leveldb::{self, Link, LinkedCreate};
+use bloom::ffi::vtable::{CreateFilter, Destructor, KeyMayMatch, Name};
+use exports::leveldb_filterpolicy_t;
+
+unsafe extern "C" {
+    /// The host's leveldb_filterpolicy_create, NULL where the link has only ours.
+    safe fn leveldb_bloom_linked_create() -> Option<LinkedCreate>;
+    /// Whether the link took another definition of leveldb::NewBloomFilterPolicy than ours.
+    safe fn leveldb_bloom_linked_elsewhere() -> c_int;
+}
+
+/// What the linker decided.
+fn link() -> Link {
+    Link::Static {
+        create: leveldb_bloom_linked_create(),
+        elsewhere: leveldb_bloom_linked_elsewhere() != 0,
+    }
+}
+
+/// For leveldb_names.c.
+#[unsafe(no_mangle)]
+extern "C" fn leveldb_bloom_names_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
+    leveldb::new_bloom_filter_policy(bits_per_key, leveldb_bloom_linked_create()).cast()
+}
+
+/// For leveldb_names.c.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn leveldb_bloom_names_create(
+    state: *mut c_void,
+    destructor: Option<Destructor>,
+    create_filter: Option<CreateFilter>,
+    key_may_match: Option<KeyMayMatch>,
+    name: Option<Name>,
+) -> *mut leveldb_filterpolicy_t {
+    let callbacks = (destructor, create_filter, key_may_match, name);
+    // SAFETY: as LevelDB's header asks.
+    unsafe { leveldb::filterpolicy_create(state, callbacks).cast() }
+}
+
+/// For leveldb_names.c.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn leveldb_bloom_names_destroy(policy: *mut leveldb_filterpolicy_t) {
+    // SAFETY: as LevelDB's header asks.
+    unsafe { leveldb::filterpolicy_destroy(policy.cast()) }
+}

@@ -1,0 +1,42 @@
+# Shared by the scripts beside it; sourced, not run.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+# A heading, so that a long run can be followed.
+step() { printf '\n== %s\n' "$*"; }
+
+fail() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# ensure_packages PACKAGE...: installs the Debian packages that are missing, or says which.
+ensure_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  if ! command -v apt-get >/dev/null; then
+    fail "This needs the packages that Debian calls: ${missing[*]}. Please install them."
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    fail "Please install what is missing and run this again:
+    sudo apt-get install ${missing[*]}"
+  fi
+  step "installing ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+    >/dev/null
+}
+
+# ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
+ensure_rust() {
+  command -v cargo >/dev/null ||
+    fail "This needs a Rust toolchain (1.85 or newer): see https://rustup.rs, or install cargo."
+}

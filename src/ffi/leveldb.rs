@@ -1,0 +1,139 @@
+//! LevelDB's own names: which policy they give in this process.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem;
+use core::ptr::{self, NonNull};
+
+use super::modules::{self, Scope};
+use super::object::Object;
+use super::route::{self, CreatePolicy, Route, Way};
+use super::vtable::{CreateFilter, Destructor, KeyMayMatch, Name, Vtable};
+
+pub use super::route::CreatePolicy as LinkedCreate;
+
+/// What the linker decided about LevelDB's names.
+#[derive(Clone, Copy)]
+pub enum Link {
+    /// We are a shared library; the process decides.
+    Dynamic,
+    /// We were linked statically.
+    Static {
+        /// The host's `leveldb_filterpolicy_create`, if the link has one.
+        create: Option<LinkedCreate>,
+        /// Whether the link took another definition of `leveldb::NewBloomFilterPolicy`.
+        elsewhere: bool,
+    },
+}
+
+/// The callbacks of a custom policy as C passes them, in the order of
+/// `leveldb_filterpolicy_create`.
+pub type Callbacks = (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMatch>, Option<Name>);
+
+/// `leveldb::NewBloomFilterPolicy` and `leveldb_filterpolicy_create_bloom`: our policy, or the
+/// original's where a LevelDB is there that we have no way to (no known string, no C API).
+///
+/// `linked_create` is the host's `leveldb_filterpolicy_create` where a static link knows it.
+#[must_use]
+pub fn new_bloom_filter_policy(
+    bits_per_key: c_int,
+    linked_create: Option<CreatePolicy>,
+) -> *mut Object {
+    if let Some(original) = only_original(linked_create) {
+        // SAFETY: leveldb::NewBloomFilterPolicy. A negative number would divide by zero there; 0
+        // means the same here and there.
+        return unsafe { original(bits_per_key.max(0)) };
+    }
+    Object::bloom(bits_per_key, linked_create)
+}
+
+/// The original's constructor, if that is all there is of LevelDB.
+fn only_original(linked_create: Option<CreatePolicy>) -> Option<route::NewPolicy> {
+    if route::exists(linked_create) {
+        return None;
+    }
+    let original = route::find_original(&Scope::Global);
+    modules::clear_error();
+    original
+}
+
+/// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object
+/// where there is none. NULL if a callback is NULL.
+///
+/// # Safety
+/// The callbacks belong together and are called with `state`.
+pub unsafe fn filterpolicy_create(state: *mut c_void, callbacks: Callbacks) -> *mut Object {
+    let (Some(destructor), Some(create_filter), Some(key_may_match), Some(name)) = callbacks else {
+        return ptr::null_mut();
+    };
+    let next = modules::next(route::CREATE);
+    modules::clear_error();
+    match next {
+        // SAFETY: LevelDB's C API gives the name this signature; the arguments are passed on.
+        Some(next) => unsafe {
+            let next = mem::transmute::<NonNull<c_void>, CreatePolicy>(next);
+            next(state, destructor, create_filter, key_may_match, name)
+        },
+        None => Object::custom(state, Vtable { destructor, create_filter, key_may_match, name }),
+    }
+}
+
+/// `leveldb_filterpolicy_destroy`. NULL is fine.
+///
+/// # Safety
+/// `policy` is NULL or a policy that nobody uses any more, ours or not.
+pub unsafe fn filterpolicy_destroy(policy: *mut Object) {
+    type Destroy = unsafe extern "C" fn(*mut Object);
+    let Some(policy) = NonNull::new(policy) else {
+        return;
+    };
+    // SAFETY: the caller's promise; LevelDB's C API gives the name this signature.
+    unsafe {
+        if !Object::is_ours(policy) {
+            let next = modules::next(c"leveldb_filterpolicy_destroy");
+            modules::clear_error();
+            if let Some(next) = next {
+                return mem::transmute::<NonNull<c_void>, Destroy>(next)(policy.as_ptr());
+            }
+        }
+        Object::delete(policy);
+    }
+}
+
+/// Which implementation `leveldb_filterpolicy_create_bloom` resolves to in this process, and by
+/// which way its filters reach the host.
+#[must_use]
+pub fn active(link: Link) -> *const c_char {
+    let (linked_create, elsewhere) = match link {
+        Link::Dynamic => (None, another_comes_first()),
+        Link::Static { create, elsewhere } => (create, elsewhere),
+    };
+    let text: &CStr = if elsewhere {
+        c"original (another definition of leveldb_filterpolicy_create_bloom comes first)"
+    } else if only_original(linked_create).is_some() {
+        c"original (a LevelDB whose std::string is not known)"
+    } else {
+        let route = route::find(ptr::null(), linked_create, |way| {
+            Some(match way {
+                Way::Append(_, route) => route,
+                Way::Create(_) => Route::Delegate,
+                Way::Original(_) => return None,
+            })
+        });
+        match route {
+            Some(Route::AppendCxx11) => c"leveldb_bloom (append-cxx11)",
+            Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",
+            Some(Route::AppendLibcxx) => c"leveldb_bloom (append-libc++)",
+            Some(Route::Delegate) => c"leveldb_bloom (delegate)",
+            _ if route::exists(linked_create) => c"leveldb_bloom (decided when LevelDB calls)",
+            _ => c"leveldb_bloom (no LevelDB found)",
+        }
+    };
+    text.as_ptr()
+}
+
+/// Whether the process resolves the name to somebody else's definition.
+fn another_comes_first() -> bool {
+    let first = modules::first(c"leveldb_filterpolicy_create_bloom");
+    modules::clear_error();
+    first.is_some_and(|first| !modules::is_own(first.as_ptr()))
+}

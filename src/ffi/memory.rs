@@ -1,0 +1,145 @@
+//! The one place where foreign pointers become slices, and where memory is taken and given back.
+//!
+//! LevelDB frees what a `create_filter` callback returned with C's `free`, so all of it comes
+//! from C's `malloc`; the two stay together in this file.
+
+use core::ffi::{c_char, c_void};
+use core::ptr::{self, NonNull};
+use core::slice;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::kernel::Key;
+
+/// A filter that matches every key: its last byte asks for more probes than there can be. What
+/// stands in where a filter cannot be made, since an empty filter would lose keys.
+pub(super) static MATCH_ALL: [u8; 2] = [0, 31];
+
+/// The bytes at `data`. No bytes where `data` is NULL or `len` is more than any object can have.
+///
+/// # Safety
+/// Unless `len` is 0 or `data` NULL, `len` bytes at `data` can be read and do not change for 'a.
+pub(super) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { array(data.cast(), len) }
+}
+
+/// The `len` values at `data`; none where `data` is NULL or `len` is more than any object can have.
+///
+/// # Safety
+/// Unless `len` is 0 or `data` NULL, `len` values of T at `data`, aligned, can be read and do not
+/// change for 'a.
+pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
+    if len == 0 || data.is_null() || len > isize::MAX as usize / size_of::<T>().max(1) {
+        return &[];
+    }
+    // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
+    unsafe { slice::from_raw_parts(data, len) }
+}
+
+/// [`array`], to be written.
+///
+/// # Safety
+/// As [`array`], and nobody else reads or writes the memory for 'a.
+pub(super) unsafe fn array_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
+    if len == 0 || data.is_null() || len > isize::MAX as usize / size_of::<T>().max(1) {
+        return &mut [];
+    }
+    // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
+    unsafe { slice::from_raw_parts_mut(data, len) }
+}
+
+/// Keys that came as an array of pointers and one of lengths.
+#[derive(Clone, Copy)]
+pub(super) struct KeyArrays<'a> {
+    keys: &'a [*const c_char],
+    lengths: &'a [usize],
+}
+
+impl<'a> KeyArrays<'a> {
+    /// `None` where keys are said to exist but an array is NULL.
+    ///
+    /// # Safety
+    /// `keys` and `lengths` are NULL or hold `num_keys` entries, each pair of which names bytes as
+    /// [`bytes`] asks, for 'a.
+    pub(super) unsafe fn new(
+        keys: *const *const c_char,
+        lengths: *const usize,
+        num_keys: usize,
+    ) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        let (keys, lengths) = unsafe { (array(keys, num_keys), array(lengths, num_keys)) };
+        (keys.len() == num_keys && lengths.len() == num_keys).then_some(KeyArrays { keys, lengths })
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Key<'a>> {
+        // SAFETY: `new`'s caller promised it for every pair.
+        self.keys.iter().zip(self.lengths).map(|(&key, &len)| Key::new(unsafe { bytes(key, len) }))
+    }
+}
+
+/// `len` zeroed bytes from C's `malloc`, to be freed with C's `free`. `None` where there is no
+/// memory.
+pub(super) fn allocate(len: usize) -> Option<NonNull<u8>> {
+    // SAFETY: calloc takes any sizes.
+    NonNull::new(unsafe { libc::calloc(len.max(1), 1) }.cast())
+}
+
+/// A value in memory from C's `malloc`. `None`, and the value dropped, where there is no memory.
+pub(super) fn allocate_value<T>(value: T) -> Option<NonNull<T>> {
+    const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
+    let memory = allocate(size_of::<T>())?.cast::<T>();
+    // SAFETY: `memory` is fresh, large enough, and aligned for everything up to max_align_t.
+    unsafe { memory.write(value) };
+    Some(memory)
+}
+
+/// Gives back what C's `malloc` gave. NULL is fine.
+///
+/// # Safety
+/// `memory` is NULL or came from C's `malloc` and was not freed.
+pub(super) unsafe fn free(memory: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { libc::free(memory) }
+}
+
+/// A few bytes put aside while there was memory, so that a filter that matches everything can be
+/// returned when there is none.
+pub(super) struct Reserve(AtomicPtr<u8>);
+
+impl Reserve {
+    pub(super) fn new() -> Self {
+        Reserve(AtomicPtr::new(match_all().map_or(ptr::null_mut(), NonNull::as_ptr)))
+    }
+
+    /// A filter that matches everything, for the caller to `free`. Uses the reserve when there is
+    /// no memory; when that is gone too, waits until there is some, because whatever else could
+    /// be returned would lose keys.
+    pub(super) fn take(&self) -> NonNull<u8> {
+        loop {
+            if let Some(filter) = match_all() {
+                return filter;
+            }
+            if let Some(filter) = NonNull::new(self.0.swap(ptr::null_mut(), Ordering::AcqRel)) {
+                return filter;
+            }
+            let pause = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            // SAFETY: `pause` is valid; the second argument may be NULL.
+            unsafe { libc::nanosleep(&pause, ptr::null_mut()) };
+        }
+    }
+}
+
+impl Drop for Reserve {
+    fn drop(&mut self) {
+        // SAFETY: only `match_all` put something there, and `take` takes it out.
+        unsafe { free(self.0.swap(ptr::null_mut(), Ordering::AcqRel).cast()) }
+    }
+}
+
+/// [`MATCH_ALL`] in memory of its own.
+fn match_all() -> Option<NonNull<u8>> {
+    let memory = allocate(MATCH_ALL.len())?;
+    // SAFETY: fresh memory of that length.
+    unsafe { ptr::copy_nonoverlapping(MATCH_ALL.as_ptr(), memory.as_ptr(), MATCH_ALL.len()) };
+    Some(memory)
+}

@@ -1,0 +1,27 @@
+//! The edge to C and C++: what the C library exports is made of the items here.
+//!
+//! ```text
+//! capi/exports.rs  the exported names, a few lines each
+//!   functions      the library's own C functions
+//!   vtable         the callbacks that any leveldb_filterpolicy_create takes
+//!   leveldb        LevelDB's own names: which policy they give
+//!     object       a policy with the layout of leveldb::FilterPolicy
+//!     route        how its CreateFilter reaches the host's std::string
+//!     modules      the loaded modules, and their symbols
+//!   stats          LEVELDB_BLOOM_STATS
+//!   memory         the one place for foreign pointers, malloc and free
+//! ```
+//!
+//! Nothing here allocates on the Rust side, panics or unwinds.
+
+pub mod functions;
+pub mod leveldb;
+mod memory;
+mod modules;
+mod object;
+mod route;
+mod stats;
+pub mod vtable;
+
+pub use functions::Policy;
+pub use object::Object;

@@ -1,0 +1,250 @@
+//! The loaded modules of a process we know nothing about, and their symbols.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{self, NonNull};
+
+use super::memory;
+
+/// Where names are looked up.
+pub(super) enum Scope {
+    /// What the whole process sees: the program, what it links, what is preloaded.
+    Global,
+    /// One module and what it links, also where that was loaded with RTLD_LOCAL.
+    Module(Handle),
+}
+
+/// A module kept loaded while we look into it.
+pub(super) struct Handle(NonNull<c_void>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: from dlopen, closed once. The module was loaded before and stays so.
+        unsafe { libc::dlclose(self.0.as_ptr()) };
+    }
+}
+
+impl Scope {
+    /// The loaded module of that file name.
+    fn of_file(name: &CStr) -> Option<Scope> {
+        // SAFETY: a C string. NOLOAD: nothing is loaded and no initialiser runs.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
+    }
+
+    /// The module that contains `address`. The main program, which dlopen does not give by its
+    /// name, is looked up in the global scope, where its names are first.
+    pub(super) fn of_address(address: *const c_void) -> Option<Scope> {
+        let module = Module::of(address)?;
+        // SAFETY: dladdr's names live as long as their module, which runs the code at `address`.
+        let name = unsafe { CStr::from_ptr(module.name) };
+        Some(Scope::of_file(name).unwrap_or(Scope::Global))
+    }
+
+    /// The address of `name`. A definition in our own module does not count: we look for others'.
+    pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        let handle = match self {
+            Scope::Global => libc::RTLD_DEFAULT,
+            Scope::Module(handle) => handle.0.as_ptr(),
+        };
+        // SAFETY: a living handle and a C string.
+        let found = NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) })?;
+        if Module::is_own(found.as_ptr()) { next(name) } else { Some(found) }
+    }
+}
+
+/// The next definition of `name` after our own module, in the order in which the process looks.
+pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: a C string. RTLD_NEXT needs no handle.
+    let found = NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })?;
+    (!Module::is_own(found.as_ptr())).then_some(found)
+}
+
+/// The definition of `name` that the process uses, ours or not.
+pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: a C string. RTLD_DEFAULT needs no handle.
+    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
+}
+
+/// Forgets the message of a failed look-up, which the host might take for its own.
+pub(super) fn clear_error() {
+    // SAFETY: takes nothing.
+    unsafe { libc::dlerror() };
+}
+
+struct Module {
+    base: *mut c_void,
+    name: *const c_char,
+}
+
+impl Module {
+    fn of(address: *const c_void) -> Option<Module> {
+        let mut info = libc::Dl_info {
+            dli_fname: ptr::null(),
+            dli_fbase: ptr::null_mut(),
+            dli_sname: ptr::null(),
+            dli_saddr: ptr::null_mut(),
+        };
+        // SAFETY: dladdr takes any address and writes `info`.
+        let found = unsafe { libc::dladdr(address, &mut info) } != 0;
+        (found && !info.dli_fname.is_null())
+            .then_some(Module { base: info.dli_fbase, name: info.dli_fname })
+    }
+
+    fn is_own(address: *const c_void) -> bool {
+        match (Module::of(address), Module::of(&raw const OWN_ADDRESS as *const c_void)) {
+            (Some(module), Some(own)) => module.base == own.base,
+            _ => false,
+        }
+    }
+}
+
+/// Something that certainly lies in our own module.
+static OWN_ADDRESS: u8 = 0;
+
+/// Whether `address` lies in the module that this library is a part of: its own shared object, or
+/// the program or library that it was linked into.
+pub(super) fn is_own(address: *const c_void) -> bool {
+    Module::is_own(address)
+}
+
+/// Calls `visit` with every loaded module until it says false.
+///
+/// The names are collected first: looking names up while dl_iterate_phdr holds the loader's lock
+/// could wait for a thread that holds the other lock and waits for this one.
+pub(super) fn for_each(mut visit: impl FnMut(&Scope) -> bool) {
+    let mut names = Names { first: ptr::null_mut() };
+    // SAFETY: `collect` has dl_iterate_phdr's signature and is given `names`, which outlives it.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
+    let mut name = names.first;
+    while let Some(entry) = NonNull::new(name) {
+        // SAFETY: `collect` made the entry and its string; both live until `names` is dropped.
+        let (file, next) = unsafe { (CStr::from_ptr(entry.as_ref().file), entry.as_ref().next) };
+        if let Some(scope) = Scope::of_file(file)
+            && !visit(&scope)
+        {
+            return;
+        }
+        name = next;
+    }
+}
+
+struct Names {
+    first: *mut NameEntry,
+}
+
+struct NameEntry {
+    file: *mut c_char,
+    next: *mut NameEntry,
+}
+
+unsafe extern "C" fn collect(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    names: *mut c_void,
+) -> c_int {
+    // SAFETY: dl_iterate_phdr passes a valid entry, and the `Names` that `for_each` gave it.
+    unsafe {
+        let names = &mut *names.cast::<Names>();
+        let file = (*info).dlpi_name;
+        if file.is_null() || *file == 0 {
+            return 0;
+        }
+        let Some(file) = NonNull::new(libc::strdup(file)) else {
+            return 0;
+        };
+        match memory::allocate_value(NameEntry { file: file.as_ptr(), next: names.first }) {
+            Some(entry) => names.first = entry.as_ptr(),
+            None => memory::free(file.as_ptr().cast()),
+        }
+    }
+    0
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        while let Some(entry) = NonNull::new(self.first) {
+            // SAFETY: `collect` made the entry and its string; nothing else frees them.
+            unsafe {
+                self.first = entry.as_ref().next;
+                memory::free(entry.as_ref().file.cast());
+                memory::free(entry.as_ptr().cast());
+            }
+        }
+    }
+}
+
+/// Calls `visit` with the name of everything that the module around `address` imports from others.
+pub(super) fn for_each_import(address: *const c_void, mut visit: impl FnMut(&CStr)) {
+    let mut import = Imports { address: address as usize, visit: &mut visit };
+    // SAFETY: `visit_imports` has dl_iterate_phdr's signature and is given `import`, which outlives
+    // it. It calls nothing of the loader's.
+    unsafe { libc::dl_iterate_phdr(Some(visit_imports), (&raw mut import).cast()) };
+}
+
+struct Imports<'a> {
+    address: usize,
+    visit: &'a mut dyn FnMut(&CStr),
+}
+
+#[cfg(target_pointer_width = "32")]
+use libc::{Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
+#[cfg(target_pointer_width = "64")]
+use libc::{Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
+
+/// An entry of a module's dynamic section: what it is, and its value.
+#[repr(C)]
+struct Dynamic {
+    tag: isize,
+    value: usize,
+}
+
+const DT_NULL: isize = 0;
+const DT_STRTAB: isize = 5;
+const DT_SYMTAB: isize = 6;
+const DT_GNU_HASH: isize = 0x6fff_fef5;
+
+unsafe extern "C" fn visit_imports(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    imports: *mut c_void,
+) -> c_int {
+    // SAFETY: dl_iterate_phdr passes the headers of a loaded module and the `Imports` that
+    // `for_each_import` gave it; the ELF format says the rest: the dynamic section ends with
+    // DT_NULL, and a symbol table that DT_GNU_HASH describes has its imports first.
+    unsafe {
+        let imports = &mut *imports.cast::<Imports<'_>>();
+        let base = (*info).dlpi_addr as usize;
+        let headers: &[ProgramHeader] =
+            memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
+        let inside = |header: &&ProgramHeader| {
+            let offset = imports.address.wrapping_sub(base).wrapping_sub(header.p_vaddr as usize);
+            header.p_type == libc::PT_LOAD && offset < header.p_memsz as usize
+        };
+        let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
+        let (Some(_), Some(dynamic)) = (headers.iter().find(inside), dynamic) else { return 0 };
+
+        let (mut strings, mut symbols, mut hash) = (0, 0, 0);
+        let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
+        while (*entry).tag != DT_NULL {
+            // Most loaders write the address; some leave the offset from the module's base.
+            let value = (*entry).value;
+            let address = if value < base { base.wrapping_add(value) } else { value };
+            match (*entry).tag {
+                DT_STRTAB => strings = address,
+                DT_SYMTAB => symbols = address,
+                DT_GNU_HASH => hash = address,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        if strings != 0 && symbols != 0 && hash != 0 {
+            let first_export = *(hash as *const u32).add(1) as usize;
+            for symbol in memory::array(symbols as *const Symbol, first_export) {
+                (imports.visit)(CStr::from_ptr(
+                    (strings + symbol.st_name as usize) as *const c_char,
+                ));
+            }
+        }
+        1
+    }
+}

@@ -1,0 +1,355 @@
+//! How a policy's `CreateFilter` reaches the host's `std::string`.
+//!
+//! `CreateFilter(const Slice*, int, std::string* dst)` appends to a string whose inside depends on
+//! the compiler and library that built the host. We never look inside: the host's own
+//! `std::string::append(const char*, size_t)` does it, found by name. *Which* string a host has is
+//! written in the mangled name of any of its functions that takes one; `leveldb::DestroyDB` is
+//! always there.
+//!
+//! The module that calls `CreateFilter` is the host (or was compiled with its headers), so it is
+//! asked first, and it is asked when it calls. In the order of trust:
+//!
+//! 1. the calling module and what it links; where that is our own module, because the host was
+//!    linked statically with us, the names that the linker resolved;
+//! 2. the global scope;
+//! 3. where no LevelDB is to be seen: the strings whose members the calling module imports, if
+//!    those are of one kind; where the caller is not known, all modules, if they agree.
+//!
+//! Where a place has LevelDB, but not a string that we know, its own code does the append: an
+//! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::mem;
+use core::ptr::{self, NonNull};
+
+use super::modules::{self, Scope};
+use super::object::Object;
+
+/// What a statistics line calls the way to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Route {
+    /// No filter was asked for yet, or no host was found.
+    None,
+    /// The C++11 string of libstdc++.
+    AppendCxx11,
+    /// The old copy-on-write string of libstdc++.
+    AppendCopyOnWrite,
+    /// The string of libc++.
+    AppendLibcxx,
+    /// An object made by the host's `leveldb_filterpolicy_create`.
+    Delegate,
+    /// The host's original bloom policy.
+    Original,
+    /// The callback table and the library's own functions.
+    Callbacks,
+    /// A filter written into the caller's memory.
+    Buffer,
+}
+
+impl Route {
+    const NAMES: [&'static str; 8] = [
+        "none",
+        "append-cxx11",
+        "append-copy-on-write",
+        "append-libc++",
+        "delegate",
+        "original",
+        "callbacks",
+        "buffer",
+    ];
+
+    pub(super) fn name_of(route: u8) -> &'static str {
+        Self::NAMES.get(usize::from(route)).copied().unwrap_or("none")
+    }
+}
+
+/// `std::string::append(const char*, size_t)` as the Itanium ABI calls a member function. It may
+/// throw std::bad_alloc; `object` calls it so that this passes through.
+pub(super) type Append = unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> *mut c_void;
+
+/// A kind of `std::string`, by the names that tell it.
+struct StringKind {
+    /// `leveldb::DestroyDB(const std::string&, const Options&)` with this string.
+    host: &'static CStr,
+    append: &'static CStr,
+    /// How the mangled names of this string's member functions begin.
+    members: [&'static str; 2],
+    route: Route,
+}
+
+const fn c_str(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("no NUL at the end"),
+    }
+}
+
+/// size_t in a mangled name.
+#[cfg(target_pointer_width = "64")]
+macro_rules! size_t {
+    () => {
+        "m"
+    };
+}
+/// size_t in a mangled name.
+#[cfg(not(target_pointer_width = "64"))]
+macro_rules! size_t {
+    () => {
+        "j"
+    };
+}
+
+/// The names, once: for looking them up and for the linker. Each macro expands to a literal.
+macro_rules! cxx11_host {
+    () => {
+        "_ZN7leveldb9DestroyDBERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_7OptionsE"
+    };
+}
+macro_rules! cxx11_append {
+    () => {
+        concat!("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc", size_t!())
+    };
+}
+macro_rules! cow_host {
+    () => {
+        "_ZN7leveldb9DestroyDBERKSsRKNS_7OptionsE"
+    };
+}
+macro_rules! cow_append {
+    () => {
+        concat!("_ZNSs6appendEPKc", size_t!())
+    };
+}
+macro_rules! libcxx_host { () => { "_ZN7leveldb9DestroyDBERKNSt3__112basic_stringIcNS0_11char_traitsIcENS0_9allocatorIcEEEERKNS_7OptionsE" } }
+macro_rules! libcxx_append {
+    () => {
+        concat!(
+            "_ZNSt3__112basic_stringIcNS_11char_traitsIcENS_9allocatorIcEEE6appendEPKc",
+            size_t!()
+        )
+    };
+}
+static STRING_KINDS: [StringKind; 3] = [
+    StringKind {
+        host: c_str(concat!(cxx11_host!(), "\0")),
+        append: c_str(concat!(cxx11_append!(), "\0")),
+        members: ["_ZNSt7__cxx1112basic_stringIc", "_ZNKSt7__cxx1112basic_stringIc"],
+        route: Route::AppendCxx11,
+    },
+    StringKind {
+        host: c_str(concat!(cow_host!(), "\0")),
+        append: c_str(concat!(cow_append!(), "\0")),
+        members: ["_ZNSs", "_ZNKSs"],
+        route: Route::AppendCopyOnWrite,
+    },
+    StringKind {
+        host: c_str(concat!(libcxx_host!(), "\0")),
+        append: c_str(concat!(libcxx_append!(), "\0")),
+        members: ["_ZNSt3__112basic_stringIc", "_ZNKSt3__112basic_stringIc"],
+        route: Route::AppendLibcxx,
+    },
+];
+
+pub(super) static CREATE: &CStr = c"leveldb_filterpolicy_create";
+pub(super) static ORIGINAL: &CStr = c"_ZN7leveldb20NewBloomFilterPolicyEi";
+
+/// `leveldb_filterpolicy_create`.
+pub type CreatePolicy = unsafe extern "C" fn(
+    *mut c_void,
+    super::vtable::Destructor,
+    super::vtable::CreateFilter,
+    super::vtable::KeyMayMatch,
+    super::vtable::Name,
+) -> *mut Object;
+
+/// `leveldb::NewBloomFilterPolicy(int)`.
+pub(super) type NewPolicy = unsafe extern "C" fn(core::ffi::c_int) -> *mut Object;
+
+/// The same names as weak references for the linker. A static link resolves them from the host it
+/// links, whose names no dynamic table shows. A shared library keeps them as weak dynamic
+/// references, which makes the linker of a program with a static LevelDB export them to us.
+type Linked = [LinkedString; 3];
+
+#[repr(C)]
+struct LinkedString {
+    host: *const c_void,
+    append: Option<Append>,
+}
+
+#[cfg(target_pointer_width = "64")]
+macro_rules! word {
+    () => {
+        ".quad "
+    };
+}
+#[cfg(not(target_pointer_width = "64"))]
+macro_rules! word {
+    () => {
+        ".long "
+    };
+}
+
+macro_rules! weak_references {
+    ($($name:expr),*) => {
+        core::arch::global_asm!(
+            ".pushsection .data.rel.ro.leveldb_bloom_linked,\"aw\"",
+            ".balign 8",
+            ".globl leveldb_bloom_linked",
+            ".hidden leveldb_bloom_linked",
+            "leveldb_bloom_linked:",
+            $(concat!(".weak ", $name), concat!(word!(), $name),)*
+            ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
+            ".popsection",
+        );
+    };
+}
+
+weak_references!(
+    cxx11_host!(),
+    cxx11_append!(),
+    cow_host!(),
+    cow_append!(),
+    libcxx_host!(),
+    libcxx_append!()
+);
+
+unsafe extern "C" {
+    #[link_name = "leveldb_bloom_linked"]
+    static LINKED: Linked;
+}
+
+/// What appends a filter to the host's string.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// The string's own function.
+    Append(Append, Route),
+    /// The host's `leveldb_filterpolicy_create`, whose object appends what a callback returns.
+    Create(CreatePolicy),
+    /// The host's own bloom policy.
+    Original(NewPolicy),
+}
+
+/// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
+/// unknown), best first, until it takes one.
+pub(super) fn find<R>(
+    caller: *const c_void,
+    linked_create: Option<CreatePolicy>,
+    mut accept: impl FnMut(Way) -> Option<R>,
+) -> Option<R> {
+    let own = modules::is_own(caller);
+    let scope = if own { None } else { Scope::of_address(caller) };
+    let found = scope
+        .as_ref()
+        .and_then(|scope| find_in(scope, &mut accept))
+        .or_else(|| find_linked(linked_create, &mut accept))
+        .or_else(|| find_in(&Scope::Global, &mut accept))
+        .or_else(|| {
+            let way = if caller.is_null() {
+                find_unanimous()
+            } else {
+                find_imported(caller, own, scope.as_ref().unwrap_or(&Scope::Global))
+            };
+            way.and_then(accept)
+        });
+    modules::clear_error();
+    found
+}
+
+/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through.
+pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
+    let usable = |way| match way {
+        Way::Append(..) | Way::Create(_) => Some(()),
+        Way::Original(_) => None,
+    };
+    let mut found = find(ptr::null(), linked_create, usable).is_some();
+    if !found {
+        modules::for_each(|scope| {
+            found = find_string(scope).is_some() || find_create(scope).is_some();
+            !found
+        });
+    }
+    modules::clear_error();
+    found
+}
+
+fn find_linked<R>(
+    create: Option<CreatePolicy>,
+    accept: &mut impl FnMut(Way) -> Option<R>,
+) -> Option<R> {
+    // SAFETY: defined above with this layout; the linker or loader filled it before any code ran.
+    let strings = unsafe { &LINKED };
+    strings
+        .iter()
+        .zip(&STRING_KINDS)
+        .find_map(|(string, kind)| match string.append {
+            Some(append) if !string.host.is_null() => Some(Way::Append(append, kind.route)),
+            _ => None,
+        })
+        .or(create.map(Way::Create))
+        .and_then(accept)
+}
+
+fn find_in<R>(scope: &Scope, accept: &mut impl FnMut(Way) -> Option<R>) -> Option<R> {
+    if let Some((append, route)) = find_string(scope) {
+        return accept(Way::Append(append, route));
+    }
+    find_create(scope)
+        .and_then(|create| accept(Way::Create(create)))
+        .or_else(|| find_original(scope).and_then(|original| accept(Way::Original(original))))
+}
+
+/// The string of every LevelDB in the process, if all have the same kind.
+fn find_unanimous() -> Option<Way> {
+    let mut unanimous: Option<(Append, Route)> = None;
+    let mut differ = false;
+    modules::for_each(|scope| {
+        if let Some((append, route)) = find_string(scope) {
+            differ = unanimous.is_some_and(|(_, first)| first != route);
+            unanimous = unanimous.or(Some((append, route)));
+        }
+        !differ
+    });
+    if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
+}
+
+/// The string whose members the module around `caller` imports, if it is one kind only. For code
+/// that uses LevelDB's headers while no LevelDB can be seen in the process.
+fn find_imported(caller: *const c_void, own: bool, scope: &Scope) -> Option<Way> {
+    let mut used = [false; STRING_KINDS.len()];
+    modules::for_each_import(caller, |name| {
+        for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
+            // In our own module each `append` is imported by us.
+            *used |= kind.members.iter().any(|start| name.to_bytes().starts_with(start.as_bytes()))
+                && !(own && name == kind.append);
+        }
+    });
+    let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
+    let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };
+    find_append(scope, kind).map(|append| Way::Append(append, kind.route))
+}
+
+fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
+    let append = scope.find(kind.append)?;
+    // SAFETY: the mangled name says that it is this function.
+    Some(unsafe { mem::transmute::<NonNull<c_void>, Append>(append) })
+}
+
+fn find_string(scope: &Scope) -> Option<(Append, Route)> {
+    STRING_KINDS.iter().find_map(|kind| {
+        scope.find(kind.host)?;
+        Some((find_append(scope, kind)?, kind.route))
+    })
+}
+
+fn find_create(scope: &Scope) -> Option<CreatePolicy> {
+    let create = scope.find(CREATE)?;
+    // SAFETY: LevelDB's C API gives the name this signature.
+    Some(unsafe { mem::transmute::<NonNull<c_void>, CreatePolicy>(create) })
+}
+
+pub(super) fn find_original(scope: &Scope) -> Option<NewPolicy> {
+    let original = scope.find(ORIGINAL)?;
+    // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
+    Some(unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
+}

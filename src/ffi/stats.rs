@@ -1,0 +1,286 @@
+//! `LEVELDB_BLOOM_STATS`: one JSON line a policy, for those who want to see that it ran.
+//!
+//! Counting is chosen when a policy is made. One that does not count has no [`Counters`], and its
+//! object has a table of functions that never look for them.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use super::memory;
+use super::route::Route;
+use crate::BloomFilterPolicy;
+
+#[cfg(target_has_atomic = "64")]
+type Count = core::sync::atomic::AtomicU64;
+/// Wraps around on machines that cannot count further at once.
+#[cfg(not(target_has_atomic = "64"))]
+type Count = core::sync::atomic::AtomicUsize;
+
+/// What one policy did. Lives in C memory from the policy's creation to its destruction.
+pub(super) struct Counters {
+    policy: BloomFilterPolicy,
+    route: AtomicU8,
+    filters: Count,
+    keys: Count,
+    filter_bytes: Count,
+    queries: Count,
+    negatives: Count,
+    /// Where the line goes: a file's path from `strdup`, or NULL for stderr.
+    path: *mut c_char,
+    /// Set when the line was written, at exit or on destruction, whichever came first.
+    written: AtomicBool,
+    /// The next living one. Guarded by `LIVING`.
+    next: *mut Counters,
+}
+
+/// Every policy that counts and lives, for the report at exit.
+static LIVING: Lock = Lock {
+    mutex: core::cell::UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+    first: core::cell::UnsafeCell::new(ptr::null_mut()),
+};
+
+struct Lock {
+    mutex: core::cell::UnsafeCell<libc::pthread_mutex_t>,
+    first: core::cell::UnsafeCell<*mut Counters>,
+}
+
+// SAFETY: `first` is only reached through `with`, which holds the mutex.
+unsafe impl Sync for Lock {}
+
+impl Lock {
+    fn with<R>(&self, f: impl FnOnce(&mut *mut Counters) -> R) -> R {
+        // SAFETY: the mutex was statically initialised and never moves; it is held around the only
+        // reference to `first`.
+        unsafe {
+            libc::pthread_mutex_lock(self.mutex.get());
+            let result = f(&mut *self.first.get());
+            libc::pthread_mutex_unlock(self.mutex.get());
+            result
+        }
+    }
+}
+
+/// Counters for a new policy, if the environment asks for them (and there is memory).
+pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<Counters>> {
+    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+
+    let destination = environment(c"LEVELDB_BLOOM_STATS")?;
+    let path = if destination == c"stderr" {
+        ptr::null_mut()
+    } else {
+        // SAFETY: a C string.
+        NonNull::new(unsafe { libc::strdup(destination.as_ptr()) })?.as_ptr()
+    };
+    let counters = memory::allocate_value(Counters {
+        policy: *policy,
+        route: AtomicU8::new(route as u8),
+        filters: Count::new(0),
+        keys: Count::new(0),
+        filter_bytes: Count::new(0),
+        queries: Count::new(0),
+        negatives: Count::new(0),
+        path,
+        written: AtomicBool::new(false),
+        next: ptr::null_mut(),
+    });
+    let Some(counters) = counters else {
+        // SAFETY: from strdup, or NULL.
+        unsafe { memory::free(path.cast()) };
+        return None;
+    };
+    LIVING.with(|first| {
+        // SAFETY: fresh, and in nobody else's hands.
+        unsafe { (*counters.as_ptr()).next = *first };
+        *first = counters.as_ptr();
+    });
+    if !AT_EXIT.swap(true, Ordering::AcqRel) {
+        // SAFETY: a function without arguments that stays loaded (`-z nodelete`).
+        unsafe { libc::atexit(write_all) };
+    }
+    Some(counters)
+}
+
+/// Writes the line, unless it was written at exit, and frees the counters.
+///
+/// # Safety
+/// `counters` came from [`start`], and this is the last use of it.
+pub(super) unsafe fn finish(counters: NonNull<Counters>) {
+    LIVING.with(|first| {
+        let mut link: *mut *mut Counters = first;
+        // SAFETY: `link` points to `first` or to a living entry's `next`; the lock is held.
+        unsafe {
+            while !(*link).is_null() {
+                if *link == counters.as_ptr() {
+                    *link = (**link).next;
+                    break;
+                }
+                link = &raw mut (**link).next;
+            }
+        }
+    });
+    // SAFETY: the caller's promise; nobody else can find it any more.
+    unsafe {
+        let counters = counters.as_ptr();
+        (*counters).write();
+        memory::free((*counters).path.cast());
+        memory::free(counters.cast());
+    }
+}
+
+extern "C" fn write_all() {
+    LIVING.with(|first| {
+        let mut counters = *first;
+        while !counters.is_null() {
+            // SAFETY: an entry of the list lives until `finish` takes it out under the lock.
+            unsafe {
+                (*counters).write();
+                counters = (*counters).next;
+            }
+        }
+    });
+}
+
+impl Counters {
+    pub(super) fn filter(&self, keys: usize, bytes: usize) {
+        self.filters.fetch_add(1, Ordering::Relaxed);
+        self.keys.fetch_add(keys as _, Ordering::Relaxed);
+        self.filter_bytes.fetch_add(bytes as _, Ordering::Relaxed);
+    }
+
+    pub(super) fn query(&self, may_match: bool) {
+        self.queries.fetch_add(1, Ordering::Relaxed);
+        self.negatives.fetch_add((!may_match).into(), Ordering::Relaxed);
+    }
+
+    pub(super) fn set_route(&self, route: Route) {
+        self.route.store(route as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_route(&self, route: Route) -> bool {
+        self.route.load(Ordering::Relaxed) == route as u8
+    }
+
+    /// Appends the line to its destination in one write, so that lines of several processes do
+    /// not mix.
+    fn write(&self) {
+        if self.written.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut line = Line { bytes: [0; 512], len: 0 };
+        line.text("{\"version\":\"");
+        line.text(env!("CARGO_PKG_VERSION"));
+        line.text("\",\"pid\":");
+        // SAFETY: takes nothing and cannot fail.
+        line.number(unsafe { libc::getpid() }.unsigned_abs().into());
+        line.text(",\"kernel\":\"");
+        line.text(self.policy.kernel().name());
+        line.text("\",\"route\":\"");
+        line.text(Route::name_of(self.route.load(Ordering::Relaxed)));
+        line.text("\"");
+        line.field("bits_per_key", self.policy.bits_per_key().into());
+        line.field("filters", read(&self.filters));
+        line.field("keys", read(&self.keys));
+        line.field("filter_bytes", read(&self.filter_bytes));
+        line.field("queries", read(&self.queries));
+        line.field("negatives", read(&self.negatives));
+        line.text("}\n");
+        line.write_to(self.path);
+    }
+}
+
+#[allow(clippy::useless_conversion, reason = "Count is narrower on some machines")]
+fn read(count: &Count) -> u64 {
+    u64::from(count.load(Ordering::Relaxed))
+}
+
+/// A line of text on the stack. What does not fit is left out (it always fits).
+struct Line {
+    bytes: [u8; 512],
+    len: usize,
+}
+
+impl Line {
+    fn text(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.byte(byte);
+        }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.len) {
+            *place = byte;
+            self.len += 1;
+        }
+    }
+
+    fn number(&mut self, mut number: u64) {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        for (i, digit) in digits.iter_mut().enumerate().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+            first = i;
+            if number == 0 {
+                break;
+            }
+        }
+        for &digit in digits.iter().skip(first) {
+            self.byte(digit);
+        }
+    }
+
+    fn field(&mut self, name: &str, number: u64) {
+        self.text(",\"");
+        self.text(name);
+        self.text("\":");
+        self.number(number);
+    }
+
+    fn write_to(&self, path: *const c_char) {
+        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
+        // the user's missing line, and nothing else.
+        unsafe {
+            let file: c_int =
+                if path.is_null() { libc::STDERR_FILENO } else { libc::open(path, append, 0o644) };
+            if file < 0 {
+                return;
+            }
+            libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512));
+            if !path.is_null() {
+                libc::close(file);
+            }
+        }
+    }
+}
+
+/// An environment variable's value, if it is set to something and the process may trust it (a
+/// setuid program's environment belongs to whoever called it).
+pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: `name` is a C string; the value stays where it is unless the program changes its
+    // environment in another thread, which C's getenv cannot survive either.
+    let value = unsafe {
+        if !trusted_environment() {
+            return None;
+        }
+        let value = libc::getenv(name.as_ptr());
+        if value.is_null() {
+            return None;
+        }
+        CStr::from_ptr(value)
+    };
+    (!value.is_empty()).then_some(value)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn trusted_environment() -> bool {
+    // SAFETY: takes any number.
+    unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn trusted_environment() -> bool {
+    // SAFETY: take nothing and cannot fail.
+    unsafe { libc::getuid() == libc::geteuid() && libc::getgid() == libc::getegid() }
+}

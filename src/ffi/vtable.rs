@@ -1,0 +1,91 @@
+//! The four callbacks that any `leveldb_filterpolicy_create` takes; their state is a [`Policy`].
+
+use core::ffi::{c_char, c_int, c_void};
+
+use super::functions::Policy;
+use super::memory::{MATCH_ALL, Reserve};
+
+/// LevelDB's policy name for C.
+pub(super) static NAME: &core::ffi::CStr = c"leveldb.BuiltinBloomFilter2";
+
+/// `void (*destructor)(void *state)`.
+pub type Destructor = unsafe extern "C" fn(*mut c_void);
+/// `char *(*create_filter)(void *state, keys, lengths, num_keys, size_t *filter_length)`.
+pub type CreateFilter = unsafe extern "C" fn(
+    *mut c_void,
+    *const *const c_char,
+    *const usize,
+    c_int,
+    *mut usize,
+) -> *mut c_char;
+/// `uint8_t (*key_may_match)(void *state, key, length, filter, filter_length)`.
+pub type KeyMayMatch =
+    unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
+/// `const char *(*name)(void *state)`.
+pub type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
+
+/// The callbacks, in the order `leveldb_filterpolicy_create` takes them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Vtable {
+    /// Ends the state.
+    pub destructor: Destructor,
+    /// Makes a filter in C memory.
+    pub create_filter: CreateFilter,
+    /// Asks a filter.
+    pub key_may_match: KeyMayMatch,
+    /// LevelDB's name for the policy.
+    pub name: Name,
+}
+
+/// The table itself.
+pub static VTABLE: Vtable = Vtable { destructor, create_filter, key_may_match, name };
+
+unsafe extern "C" fn destructor(state: *mut c_void) {
+    // SAFETY: LevelDB passes the state it was given and calls this once, last.
+    unsafe { Policy::destroy(state.cast()) }
+}
+
+unsafe extern "C" fn create_filter(
+    state: *mut c_void,
+    keys: *const *const c_char,
+    key_lengths: *const usize,
+    num_keys: c_int,
+    filter_length: *mut usize,
+) -> *mut c_char {
+    let num_keys = usize::try_from(num_keys).unwrap_or(0);
+    // SAFETY: LevelDB passes the state it was given, and arrays of `num_keys` entries.
+    unsafe {
+        match state.cast::<Policy>().as_ref() {
+            Some(policy) => {
+                policy.create_filter_or_match_all(keys, key_lengths, num_keys, filter_length)
+            }
+            None => {
+                if !filter_length.is_null() {
+                    filter_length.write(MATCH_ALL.len());
+                }
+                Reserve::new().take().as_ptr().cast()
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn key_may_match(
+    state: *mut c_void,
+    key: *const c_char,
+    key_length: usize,
+    filter: *const c_char,
+    filter_length: usize,
+) -> u8 {
+    // SAFETY: LevelDB passes the state it was given, and readable bytes.
+    unsafe {
+        match state.cast::<Policy>().as_ref() {
+            Some(policy) => policy.key_may_match(key, key_length, filter, filter_length).into(),
+            None => super::functions::key_may_match(key, key_length, filter, filter_length),
+        }
+    }
+}
+
+unsafe extern "C" fn name(_state: *mut c_void) -> *const c_char {
+    NAME.as_ptr()
+}

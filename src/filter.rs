@@ -1,0 +1,109 @@
+//! What a filter's bytes mean: its size, its number of probes, and how to read one that somebody
+//! else wrote.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+
+/// The most probes a filter may ask for. A stored count above it is reserved for encodings of the
+/// future, and such a filter matches every key.
+pub const MAX_PROBES: u32 = 30;
+
+/// The fewest bits a filter has, because very short ones would answer yes too often.
+const MIN_BITS: usize = 64;
+
+/// A filter of this many keys and bits per key does not fit in memory, or in a `usize`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterTooLarge;
+
+impl fmt::Display for FilterTooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bloom filter would not fit in memory")
+    }
+}
+
+impl core::error::Error for FilterTooLarge {}
+
+/// The number of probes, k, that LevelDB derives from bits per key: about `bits_per_key` * ln 2,
+/// rounded down a little to save time, at least 1 and at most [`MAX_PROBES`].
+#[must_use]
+pub fn probes_for(bits_per_key: u32) -> u32 {
+    // LevelDB computes trunc(bits_per_key * 0.69) in double precision. Integers give the same for
+    // every u32 (tested against it below).
+    let k = u64::from(bits_per_key) * 69 / 100;
+    k.clamp(1, u64::from(MAX_PROBES)) as u32
+}
+
+/// The length in bytes of a filter for `num_keys` keys, its last byte (the number of probes)
+/// included. `None` where that is more than a `usize` of bits can say.
+#[must_use]
+pub fn filter_len(num_keys: usize, bits_per_key: u32) -> Option<usize> {
+    let bits = num_keys.checked_mul(usize::try_from(bits_per_key).ok()?)?;
+    Some(bits.max(MIN_BITS).checked_add(7)? / 8 + 1)
+}
+
+/// A filter's bytes, read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filter<'a> {
+    /// Too short to hold a bit: matches nothing, as LevelDB says.
+    Empty,
+    /// Asks for more probes than we know how to make: matches everything.
+    Unknown,
+    /// The bits, at least one byte of them, and the number of probes, 0..=30.
+    Bits(&'a [u8], u32),
+}
+
+impl<'a> Filter<'a> {
+    /// Reads any bytes at all; nothing is malformed.
+    #[inline]
+    pub(crate) fn parse(filter: &'a [u8]) -> Self {
+        match filter.split_last() {
+            Some((&k, bits)) if !bits.is_empty() => {
+                let k = u32::from(k);
+                if k > MAX_PROBES { Filter::Unknown } else { Filter::Bits(bits, k) }
+            }
+            _ => Filter::Empty,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_as_the_double_precision_original() {
+        let original = |bits: u32| ((f64::from(bits) * 0.69) as i64).clamp(1, 30) as u32;
+        for bits in 0..=1_000_000 {
+            assert_eq!(probes_for(bits), original(bits), "bits_per_key {bits}");
+        }
+        for bits in [i32::MAX as u32, u32::MAX] {
+            assert_eq!(probes_for(bits), 30);
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(filter_len(0, 10), Some(9));
+        assert_eq!(filter_len(6, 10), Some(9));
+        assert_eq!(filter_len(7, 10), Some(10));
+        assert_eq!(filter_len(1, 44), Some(9));
+        assert_eq!(filter_len(1, 100), Some(14));
+        assert_eq!(filter_len(1000, 0), Some(9));
+        assert_eq!(filter_len(1, i32::MAX as u32), Some((1 << 28) + 1));
+        assert_eq!(filter_len(usize::MAX, 1), None);
+        assert_eq!(filter_len(usize::MAX / 2, 3), None);
+        assert_eq!(filter_len(usize::MAX - 7, 1), Some(usize::MAX / 8 + 1));
+    }
+
+    #[test]
+    fn any_bytes_can_be_read() {
+        assert_eq!(Filter::parse(&[]), Filter::Empty);
+        assert_eq!(Filter::parse(&[6]), Filter::Empty);
+        assert_eq!(Filter::parse(&[0, 6]), Filter::Bits(&[0], 6));
+        assert_eq!(Filter::parse(&[0, 0]), Filter::Bits(&[0], 0));
+        assert_eq!(Filter::parse(&[0, 30]), Filter::Bits(&[0], 30));
+        assert_eq!(Filter::parse(&[0, 31]), Filter::Unknown);
+        assert_eq!(Filter::parse(&[0, 255]), Filter::Unknown);
+    }
+}

@@ -1,0 +1,48 @@
+//! LevelDB's built-in bloom filter, byte for byte.
+//!
+//! The filters this crate makes are the ones `leveldb::NewBloomFilterPolicy` makes, and it reads
+//! the ones LevelDB wrote. Bytes flow in one direction, one file boundary an arrow:
+//!
+//! ```text
+//! key bytes -> hash -> probe -> filter (bits)    safe, pure: the specification
+//!                 \-> kernel/*                   the same answers, for many keys at once
+//! C caller  -> ffi/functions -> policy           what the C library exports
+//! LevelDB   -> ffi/vtable, ffi/object -> policy  the callback table and the C++ object
+//! ```
+//!
+//! ```
+//! use leveldb_bloom::BloomFilterPolicy;
+//!
+//! let policy = BloomFilterPolicy::new(10);
+//! let filter = policy.create_filter(&["hello", "world"])?;
+//! assert_eq!(filter, [0x11, 0x40, 0x00, 0x41, 0x44, 0x10, 0x40, 0x10, 0x06]);
+//! assert!(leveldb_bloom::key_may_match(b"hello", &filter));
+//! assert!(!leveldb_bloom::key_may_match(b"absent", &filter));
+//! # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+//! ```
+//!
+//! A filter answers for the exact key bytes it was given. With a custom LevelDB comparator that
+//! calls keys of different bytes equal (one that ignores case, say), a plain bloom filter would
+//! lose keys: do not use this policy there.
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod filter;
+mod hash;
+mod kernel;
+mod policy;
+mod probe;
+
+#[cfg(unix)]
+pub mod ffi;
+
+pub use filter::{FilterTooLarge, MAX_PROBES, filter_len, probes_for};
+pub use hash::{BLOOM_SEED, bloom_hash, hash};
+pub use kernel::Kernel;
+pub use policy::{BloomFilterPolicy, POLICY_NAME, key_may_match};
+pub use probe::Positions;

@@ -1,0 +1,56 @@
+//! A key's hash to the bits it asks for. The one place where positions are computed; kernels are
+//! checked against it.
+
+#![forbid(unsafe_code)]
+
+use core::num::NonZeroU64;
+
+/// The bit positions of one key in a filter of `bits` bits, `k` of them, by double hashing.
+///
+/// Position `j` is `(h + j * delta) mod 2^32 % bits` with `delta` = `h` rotated right by 17. The
+/// sum wraps at 32 bits *before* the division, as in LevelDB, so filters of more than 2^32 bits
+/// leave their upper part unused.
+///
+/// ```
+/// let hash = leveldb_bloom::bloom_hash(b"hello");
+/// let positions = leveldb_bloom::Positions::new(hash, 6, 64);
+/// assert_eq!(positions.count(), 6);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Positions {
+    sum: u32,
+    delta: u32,
+    left: u32,
+    bits: NonZeroU64,
+}
+
+impl Positions {
+    /// The first `k` positions for `hash` in `bits` bits. A filter of no bits has no positions.
+    #[must_use]
+    pub fn new(hash: u32, k: u32, bits: u64) -> Self {
+        let (bits, left) = match NonZeroU64::new(bits) {
+            Some(bits) => (bits, k),
+            None => (NonZeroU64::MIN, 0),
+        };
+        Positions { sum: hash, delta: hash.rotate_right(17), left, bits }
+    }
+}
+
+impl Iterator for Positions {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let position = u64::from(self.sum) % self.bits;
+        self.sum = self.sum.wrapping_add(self.delta);
+        Some(position)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Positions {}

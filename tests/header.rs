@@ -1,0 +1,76 @@
+//! include/leveldb_bloom.h is generated from the exports; this test says when it was not.
+//!
+//! `WRITE=1 cargo test --test header` writes it anew.
+
+use std::path::Path;
+
+const PREFACE: &str = "\
+/* LevelDB's built-in bloom filter, byte for byte, as a library of its own.
+ *
+ * Generated from capi/exports.rs and capi/shared/lib.rs: change those.
+ *
+ * Filters made here are read by LevelDB and the other way round. Three ways to use them:
+ *
+ *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
+ *     of libleveldb and existing programs use it unchanged;
+ *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
+ *   - leveldb_bloom_create_filter and its siblings: filters without a database.
+ *
+ * Ownership: what a function named *_create returns belongs to the caller, and is given back with
+ * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
+ * that uses it is closed.
+ *
+ * Threads: everything here may be called from any thread. A policy is immutable; any number of
+ * threads may use one while none destroys it.
+ *
+ * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
+ * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
+ * must point to as many readable (or writable) elements as the call says.
+ *
+ * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
+ * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
+ * database would no longer find such keys.
+ *
+ * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
+ * is created, the policy appends one line of JSON there when it is destroyed (or the process
+ * exits): what it made, what it was asked, and how it reached the database. Otherwise the library
+ * writes nothing. */";
+
+#[test]
+fn the_header_is_the_generated_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut config = cbindgen::Config {
+        header: Some(PREFACE.into()),
+        include_guard: Some("LEVELDB_BLOOM_H".into()),
+        language: cbindgen::Language::C,
+        style: cbindgen::Style::Tag,
+        cpp_compat: true,
+        no_includes: true,
+        sys_includes: vec!["stddef.h".into(), "stdint.h".into()],
+        documentation_style: cbindgen::DocumentationStyle::C,
+        usize_is_size_t: true,
+        line_length: 100,
+        ..cbindgen::Config::default()
+    };
+    // C++ programs have <leveldb/filter_policy.h> for this one.
+    config.export.exclude.push("_ZN7leveldb20NewBloomFilterPolicyEi".into());
+    let mut generated = Vec::new();
+    cbindgen::Builder::new()
+        .with_src(root.join("capi/shared/lib.rs"))
+        .with_config(config)
+        .generate()
+        .expect("the exports can be parsed")
+        .write(&mut generated);
+    let generated = String::from_utf8(generated).expect("UTF-8");
+
+    let path = root.join("include/leveldb_bloom.h");
+    if std::env::var_os("WRITE").is_some() {
+        std::fs::write(&path, &generated).expect("the header can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == generated,
+        "include/leveldb_bloom.h is not what the exports say; \
+         `WRITE=1 cargo test --test header` writes it anew"
+    );
+}
