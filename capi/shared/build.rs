@@ -16,10 +16,11 @@ fn main() {
 /// linked with `-L target/release` run. Installed copies have their own.
 fn link_soname(soname: &str) {
     #[cfg(unix)]
-    if let Ok(out_dir) = std::env::var("OUT_DIR")
-        && let Some(profile_dir) = std::path::Path::new(&out_dir).ancestors().nth(3)
-    {
-        // There from the last build, or not to be had: both are fine.
-        let _ = std::os::unix::fs::symlink("libleveldb_bloom.so", profile_dir.join(soname));
+    if let Ok(out_dir) = std::env::var("OUT_DIR") {
+        // target/PROFILE/build/PACKAGE/out
+        if let Some(profile_dir) = std::path::Path::new(&out_dir).ancestors().nth(3) {
+            // There from the last build, or not to be had: both are fine.
+            let _ = std::os::unix::fs::symlink("libleveldb_bloom.so", profile_dir.join(soname));
+        }
     }
 }

@@ -7,7 +7,7 @@
 #![allow(clippy::missing_safety_doc, reason = "the texts are for the C header")]
 
 #[path = "../exports.rs"]
-mod exports;
+pub mod exports;
 
 use core::ffi::{c_char, c_int, c_void};
 

@@ -6,7 +6,7 @@
 #![no_std]
 
 #[path = "../exports.rs"]
-mod exports;
+pub mod exports;
 
 use core::ffi::{c_int, c_void};
 

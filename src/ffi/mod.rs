@@ -6,6 +6,7 @@
 //!   vtable         the callbacks that any leveldb_filterpolicy_create takes
 //!   leveldb        LevelDB's own names: which policy they give
 //!     object       a policy with the layout of leveldb::FilterPolicy
+//!     type_info    what typeid and dynamic_cast ask of it
 //!     route        how its CreateFilter reaches the host's std::string
 //!     modules      the loaded modules, and their symbols
 //!   stats          LEVELDB_BLOOM_STATS
@@ -21,6 +22,7 @@ mod modules;
 mod object;
 mod route;
 mod stats;
+mod type_info;
 pub mod vtable;
 
 pub use functions::Policy;

@@ -119,9 +119,7 @@ pub(super) fn for_each(mut visit: impl FnMut(&Scope) -> bool) {
     while let Some(entry) = NonNull::new(name) {
         // SAFETY: `collect` made the entry and its string; both live until `names` is dropped.
         let (file, next) = unsafe { (CStr::from_ptr(entry.as_ref().file), entry.as_ref().next) };
-        if let Some(scope) = Scope::of_file(file)
-            && !visit(&scope)
-        {
+        if !Scope::of_file(file).is_none_or(|scope| visit(&scope)) {
             return;
         }
         name = next;

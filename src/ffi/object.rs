@@ -12,6 +12,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use super::functions::{Policy, Slice};
 use super::memory::{self, MATCH_ALL};
 use super::route::{self, CreatePolicy, Route, Way};
+use super::stats::Counters;
+use super::type_info::{TYPE_INFO, TypeInfo};
 use super::vtable::{self, VTABLE, Vtable};
 use crate::kernel::Key;
 use crate::policy::BloomFilterPolicy;
@@ -30,11 +32,11 @@ pub(super) struct Methods {
 #[repr(C)]
 struct Table {
     offset_to_top: isize,
-    type_info: *const c_void,
+    type_info: *const TypeInfo,
     methods: Methods,
 }
 
-// SAFETY: constant; the pointers are code addresses and NULL.
+// SAFETY: constant; what it points to is code, and Sync.
 unsafe impl Sync for Table {}
 
 const fn table(
@@ -42,7 +44,7 @@ const fn table(
 ) -> Table {
     Table {
         offset_to_top: 0,
-        type_info: ptr::null(),
+        type_info: &TYPE_INFO,
         methods: Methods {
             complete_destructor,
             deleting_destructor,
@@ -123,6 +125,13 @@ impl Object {
         unsafe { ((*(*object.as_ptr()).methods).deleting_destructor)(object.as_ptr()) }
     }
 
+    fn counters(&self) -> Option<&Counters> {
+        match &self.kind {
+            Kind::Bloom(policy) => policy.counters(),
+            Kind::Custom(..) => None,
+        }
+    }
+
     /// Finds the way to the string of the code at `caller` and keeps it.
     fn find_way(&self, caller: *const c_void) -> Option<()> {
         let route = route::find(caller, self.linked_create, |way| match way {
@@ -153,9 +162,7 @@ impl Object {
                 Kind::Custom(..) => None,
             },
         })?;
-        if let Kind::Bloom(policy) = &self.kind
-            && let Some(counters) = policy.counters()
-        {
+        if let Some(counters) = self.counters() {
             counters.set_route(route);
         }
         Some(())
@@ -238,9 +245,7 @@ unsafe extern "C" fn counting_may_match(
     // SAFETY: as above.
     unsafe {
         let answer = bloom_may_match(object, key, filter);
-        if let Kind::Bloom(policy) = &(*object).kind
-            && let Some(counters) = policy.counters()
-        {
+        if let Some(counters) = (*object).counters() {
             counters.query(answer);
         }
         answer
@@ -316,11 +321,12 @@ unsafe extern "C" fn prepare(
                 num_keys as isize as *mut c_void,
                 destination,
             ];
-            if let Kind::Bloom(policy) = &object.kind
-                && policy.counters().is_some_and(|counters| counters.has_route(Route::Original))
-            {
-                let num_keys = usize::try_from(num_keys).unwrap_or(0);
-                policy.count_filter(num_keys, policy.filter_size(num_keys));
+            if let Kind::Bloom(policy) = &object.kind {
+                // The callback of a delegate counts by itself.
+                if policy.counters().is_some_and(|counters| counters.has_route(Route::Original)) {
+                    let num_keys = usize::try_from(num_keys).unwrap_or(0);
+                    policy.count_filter(num_keys, policy.filter_size(num_keys));
+                }
             }
             return;
         }

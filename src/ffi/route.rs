@@ -24,6 +24,7 @@ use core::ptr::{self, NonNull};
 
 use super::modules::{self, Scope};
 use super::object::Object;
+use super::type_info::{self, Names};
 
 /// What a statistics line calls the way to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +170,11 @@ pub(super) type NewPolicy = unsafe extern "C" fn(core::ffi::c_int) -> *mut Objec
 /// The same names as weak references for the linker. A static link resolves them from the host it
 /// links, whose names no dynamic table shows. A shared library keeps them as weak dynamic
 /// references, which makes the linker of a program with a static LevelDB export them to us.
-type Linked = [LinkedString; 3];
+#[repr(C)]
+struct Linked {
+    strings: [LinkedString; 3],
+    type_info: type_info::Names,
+}
 
 #[repr(C)]
 struct LinkedString {
@@ -211,7 +216,11 @@ weak_references!(
     cow_host!(),
     cow_append!(),
     libcxx_host!(),
-    libcxx_append!()
+    libcxx_append!(),
+    // In the order of `type_info::Names`.
+    "_ZTVN10__cxxabiv120__si_class_type_infoE",
+    "_ZTVN10__cxxabiv117__class_type_infoE",
+    "_ZTIN7leveldb12FilterPolicyE"
 );
 
 unsafe extern "C" {
@@ -252,8 +261,21 @@ pub(super) fn find<R>(
             };
             way.and_then(accept)
         });
+    if let (true, Some(scope)) = (found.is_some(), &scope) {
+        complete_type_info(scope);
+    }
     modules::clear_error();
     found
+}
+
+/// Looks for the C++ runtime, unless it was found before.
+fn complete_type_info(scope: &Scope) {
+    if !type_info::is_complete() {
+        type_info::complete(linked().type_info);
+    }
+    if !type_info::is_complete() {
+        type_info::complete(Names::find(scope));
+    }
 }
 
 /// Whether any loaded module has a LevelDB whose string we know, or a C API to go through.
@@ -263,6 +285,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
         Way::Original(_) => None,
     };
     let mut found = find(ptr::null(), linked_create, usable).is_some();
+    complete_type_info(&Scope::Global);
     if !found {
         modules::for_each(|scope| {
             found = find_string(scope).is_some() || find_create(scope).is_some();
@@ -273,13 +296,17 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     found
 }
 
+fn linked() -> &'static Linked {
+    // SAFETY: defined above with this layout; the linker or loader filled it before any code ran.
+    unsafe { &LINKED }
+}
+
 fn find_linked<R>(
     create: Option<CreatePolicy>,
     accept: &mut impl FnMut(Way) -> Option<R>,
 ) -> Option<R> {
-    // SAFETY: defined above with this layout; the linker or loader filled it before any code ran.
-    let strings = unsafe { &LINKED };
-    strings
+    linked()
+        .strings
         .iter()
         .zip(&STRING_KINDS)
         .find_map(|(string, kind)| match string.append {

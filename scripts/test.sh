@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Every test of leveldb-bloom; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/test.sh [--quick] [--help] [CTEST ARGUMENT...]
+
+Sets up what is missing (as root on Debian; otherwise it says what to install) and runs every test:
+
+  rustfmt, clippy       formatting and lints, warnings denied
+  cargo test            the core, every kernel this machine has, the generated header, doctests
+  ctest                 the C and C++ library against real LevelDBs (ctest/)
+
+  --quick               only the Rust part: no packages, a few seconds
+  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`
+
+The build tree is target/cmake.
+TEXT
+}
+
+quick=
+case "${1-}" in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  --quick)
+    quick=1
+    shift
+    ;;
+esac
+
+ensure_rust
+step "rustfmt"
+cargo fmt --all --check
+step "clippy"
+cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+step "cargo test"
+cargo test --locked --quiet
+[ -z "$quick" ] || exit 0
+
+# The compilers and linkers, LevelDB and its bindings, and what looks at the results.
+ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld \
+  libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev \
+  python3 python3-venv python3-pip python3-plyvel valgrind
+
+step "cmake"
+cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BLOOM_BUILD_TESTS=ON \
+  >target/cmake-configure.log || { cat target/cmake-configure.log; exit 1; }
+cmake --build target/cmake
+step "ctest"
+ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "$@"

@@ -1,0 +1,80 @@
+//! What `typeid` and `dynamic_cast` ask of our objects: a `std::type_info` that says "a class
+//! derived from leveldb::FilterPolicy".
+//!
+//! It is an object of the C++ runtime's, which we neither link nor know beforehand; its virtual
+//! table and its base are found by name, as the host's string is. Hosts compiled without RTTI have
+//! no base to name, and then ask for none.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use super::modules::Scope;
+
+/// The Itanium C++ ABI's `__si_class_type_info`; without its last field, a `__class_type_info`.
+#[repr(C)]
+pub(super) struct TypeInfo {
+    methods: AtomicPtr<c_void>,
+    name: *const c_char,
+    base: AtomicPtr<c_void>,
+}
+
+// SAFETY: the name is constant, the rest atomic.
+unsafe impl Sync for TypeInfo {}
+
+const NAME: &CStr = c"N13leveldb_bloom12FilterPolicyE";
+
+/// The type of every policy of ours.
+pub(super) static TYPE_INFO: TypeInfo = TypeInfo {
+    methods: AtomicPtr::new(ptr::null_mut()),
+    name: NAME.as_ptr(),
+    base: AtomicPtr::new(ptr::null_mut()),
+};
+
+/// The names it needs. As the linker's weak references they are in [`super::route`].
+pub(super) const DERIVED_METHODS: &CStr = c"_ZTVN10__cxxabiv120__si_class_type_infoE";
+pub(super) const CLASS_METHODS: &CStr = c"_ZTVN10__cxxabiv117__class_type_infoE";
+pub(super) const BASE: &CStr = c"_ZTIN7leveldb12FilterPolicyE";
+
+/// Where the three names are, NULL where they are not.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub(super) derived_methods: Option<NonNull<c_void>>,
+    pub(super) class_methods: Option<NonNull<c_void>>,
+    pub(super) base: Option<NonNull<c_void>>,
+}
+
+impl Names {
+    pub(super) fn find(scope: &Scope) -> Names {
+        Names {
+            derived_methods: scope.find(DERIVED_METHODS),
+            class_methods: scope.find(CLASS_METHODS),
+            base: scope.find(BASE),
+        }
+    }
+}
+
+/// Whether the runtime is known and nothing is left to find.
+pub(super) fn is_complete() -> bool {
+    !TYPE_INFO.base.load(Ordering::Acquire).is_null()
+}
+
+/// Makes the type what `names` allow: derived, or a class of its own; or leaves it as it is.
+pub(super) fn complete(names: Names) {
+    /// An object points behind the first two entries of its virtual table.
+    const FIRST_METHOD: usize = 2 * size_of::<usize>();
+
+    match names {
+        Names { derived_methods: Some(methods), base: Some(base), .. } => {
+            TYPE_INFO.base.store(base.as_ptr(), Ordering::Release);
+            let methods = methods.as_ptr().wrapping_byte_add(FIRST_METHOD);
+            TYPE_INFO.methods.store(methods, Ordering::Release);
+        }
+        Names { class_methods: Some(methods), .. } if !is_complete() => {
+            let methods = methods.as_ptr().wrapping_byte_add(FIRST_METHOD);
+            TYPE_INFO.methods.store(methods, Ordering::Release);
+        }
+        _ => {}
+    }
+}

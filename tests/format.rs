@@ -1,0 +1,129 @@
+//! The frozen format: values that the real LevelDB (1.22, 1.23 and its head of 2026) gave. The
+//! program that prints them from a stock libleveldb is ctest/harness/golden_values.cc.
+
+use leveldb_bloom::{BloomFilterPolicy, FilterTooLarge, POLICY_NAME, Positions, key_may_match};
+
+/// Every policy a test can be run for: one a kernel that this machine has.
+fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
+    leveldb_bloom::Kernel::available()
+        .map(move |kernel| BloomFilterPolicy::with_kernel(bits_per_key, kernel))
+}
+
+fn check(bits_per_key: i32, keys: &[&[u8]], expected: &[u8]) {
+    for policy in policies(bits_per_key) {
+        let filter = policy.create_filter(keys).unwrap();
+        assert_eq!(filter, expected, "{policy:?} {keys:x?}");
+        for key in keys {
+            assert!(policy.key_may_match(key, &filter), "{policy:?} {key:x?}");
+        }
+    }
+}
+
+#[test]
+fn golden_filters() {
+    check(10, &[], &[0, 0, 0, 0, 0, 0, 0, 0, 6]);
+    check(10, &[b"hello", b"world"], &[0x11, 0x40, 0x00, 0x41, 0x44, 0x10, 0x40, 0x10, 0x06]);
+    check(10, &[b""], &[0x08, 0x00, 0x04, 0x00, 0x02, 0x00, 0x11, 0x80, 0x06]);
+    check(10, &[b"\xc3\x97"], &[0x80, 0x00, 0x18, 0x00, 0x01, 0x20, 0x00, 0x04, 0x06]);
+    for bits_per_key in [i32::MIN, -1, 0, 1] {
+        check(bits_per_key, &[b"a"], &[0, 0, 0, 0, 0, 0, 1, 0, 1]);
+    }
+    check(44, &[b"a"], &[0x78, 0xf0, 0xe0, 0xc1, 0x83, 0x0f, 0x1f, 0x3c, 0x1e]);
+    let expected = [0x0b, 0, 0, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0xf8, 0x1e];
+    check(100, &[b"a"], &expected);
+}
+
+#[test]
+fn the_name() {
+    assert_eq!(POLICY_NAME, "leveldb.BuiltinBloomFilter2");
+}
+
+#[test]
+fn answers_for_filters_that_nobody_made() {
+    let cases: [(&[u8], bool); 9] = [
+        (&[], false),
+        (&[0], false),
+        (&[6], false),
+        (&[255], false),
+        (&[0x00, 6], false),
+        (&[0xff, 6], true),
+        (&[0x00, 0], true),
+        (&[0x00, 30], false),
+        (&[0x00, 31], true),
+    ];
+    for policy in policies(10) {
+        for (filter, expected) in cases {
+            for key in [&b""[..], b"a", b"hello"] {
+                assert_eq!(policy.key_may_match(key, filter), expected, "{policy:?} {filter:x?}");
+                assert_eq!(key_may_match(key, filter), expected, "{filter:x?}");
+            }
+        }
+        for k in 31..=255 {
+            assert!(policy.key_may_match(b"a", &[0, k]), "{policy:?} k {k}");
+        }
+    }
+}
+
+#[test]
+fn appending_keeps_what_is_there() {
+    for policy in policies(10) {
+        let mut filters = b"before".to_vec();
+        policy.append_filter(&["hello", "world"], &mut filters).unwrap();
+        policy.append_filter(&[""], &mut filters).unwrap();
+        let expected =
+            b"before\x11\x40\x00\x41\x44\x10\x40\x10\x06\x08\x00\x04\x00\x02\x00\x11\x80\x06";
+        assert_eq!(filters, expected, "{policy:?}");
+    }
+}
+
+#[test]
+fn what_cannot_fit_is_an_error_and_changes_nothing() {
+    // Zero-sized keys: an array as long as memory could never hold.
+    let keys = vec![[0u8; 0]; isize::MAX as usize];
+    for policy in policies(i32::MAX) {
+        let mut destination = b"before".to_vec();
+        assert_eq!(policy.append_filter(&keys, &mut destination), Err(FilterTooLarge));
+        assert_eq!(destination, b"before");
+    }
+}
+
+/// Stored k and length rule, whatever the policy that asks was made for.
+#[test]
+fn a_filter_says_itself_how_it_was_made() {
+    for made in [1, 5, 10, 20, 100] {
+        let keys: Vec<_> = (0..100u32).map(u32::to_le_bytes).collect();
+        let filter = BloomFilterPolicy::new(made).create_filter(&keys).unwrap();
+        for policy in [1, 10, 44].into_iter().flat_map(policies) {
+            assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
+        }
+    }
+}
+
+/// The sum wraps at 32 bits before the division, so it matters for filters of any size, and more
+/// than 2^32 bits are never reached.
+#[test]
+fn positions_wrap_at_32_bits() {
+    let positions: Vec<_> = Positions::new(0xffff_ffff, 3, 1 << 40).collect();
+    assert_eq!(positions, [0xffff_ffff, 0xffff_fffe, 0xffff_fffd]);
+    let positions: Vec<_> = Positions::new(0x8000_0000, 3, 1000).collect();
+    // delta = rotate_right(0x80000000, 17) = 0x4000
+    assert_eq!(positions, [0x8000_0000 % 1000, 0x8000_4000 % 1000, 0x8000_8000 % 1000]);
+    assert_eq!(Positions::new(1, 30, 0).count(), 0);
+}
+
+/// LevelDB's own bound (util/bloom_test.cc): at most 2 % at 10 bits per key, and no filter much
+/// longer than asked for.
+#[test]
+fn false_positive_rate() {
+    for policy in policies(10) {
+        for len in [1, 10, 100, 1000, 10_000u32] {
+            let keys: Vec<_> = (0..len).map(u32::to_le_bytes).collect();
+            let filter = policy.create_filter(&keys).unwrap();
+            assert!(filter.len() <= len as usize * 10 / 8 + 40);
+            assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
+            let absent = (0..10_000u32).map(|i| (i + 1_000_000_000).to_le_bytes());
+            let wrong = absent.filter(|key| policy.key_may_match(key, &filter)).count();
+            assert!(wrong <= 200, "{policy:?}: {wrong} of 10000 for {len} keys");
+        }
+    }
+}
