@@ -8,7 +8,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use bloom::ffi::functions::{self, Policy, Slice, status};
+use bloom::ffi::abi::{Callbacks, Slice};
+use bloom::ffi::functions::{self, Policy, status};
 use bloom::ffi::{leveldb, vtable};
 
 /// LevelDB's policy object; the same as in <leveldb/c.h>.
@@ -22,11 +23,12 @@ pub struct leveldb_bloom_policy {
     _opaque: [u8; 0],
 }
 
-/// A key: a pointer and a length, laid out as leveldb::Slice. `data` may be anything when `size`
-/// is 0.
+/// A key, laid out as leveldb::Slice.
 #[repr(C)]
 pub struct leveldb_bloom_slice {
+    /// The key's bytes; may be anything when `size` is 0.
     pub data: *const c_char,
+    /// Their number.
     pub size: usize,
 }
 
@@ -44,7 +46,9 @@ pub struct leveldb_bloom_slice {
 /// as a policy that could not be made: its filters match every key too.
 #[repr(C)]
 pub struct leveldb_bloom_vtable {
+    /// Destroys the state.
     pub destructor: Option<unsafe extern "C" fn(state: *mut c_void)>,
+    /// Creates a filter, which LevelDB frees with C's free.
     pub create_filter: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -54,6 +58,7 @@ pub struct leveldb_bloom_vtable {
             filter_length: *mut usize,
         ) -> *mut c_char,
     >,
+    /// Asks a filter: 0 if it certainly does not hold the key.
     pub key_may_match: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -63,17 +68,21 @@ pub struct leveldb_bloom_vtable {
             filter_length: usize,
         ) -> u8,
     >,
+    /// The policy's name, which LevelDB stores in its tables: "leveldb.BuiltinBloomFilter2".
     pub name: Option<unsafe extern "C" fn(state: *mut c_void) -> *const c_char>,
 }
 
 const _: () = {
     use core::mem::offset_of;
-    type Ours = vtable::Vtable;
-    assert!(size_of::<leveldb_bloom_vtable>() == size_of::<Ours>());
-    assert!(offset_of!(leveldb_bloom_vtable, destructor) == offset_of!(Ours, destructor));
-    assert!(offset_of!(leveldb_bloom_vtable, create_filter) == offset_of!(Ours, create_filter));
-    assert!(offset_of!(leveldb_bloom_vtable, key_may_match) == offset_of!(Ours, key_may_match));
-    assert!(offset_of!(leveldb_bloom_vtable, name) == offset_of!(Ours, name));
+    assert!(size_of::<leveldb_bloom_vtable>() == size_of::<Callbacks>());
+    assert!(offset_of!(leveldb_bloom_vtable, destructor) == offset_of!(Callbacks, destructor));
+    assert!(
+        offset_of!(leveldb_bloom_vtable, create_filter) == offset_of!(Callbacks, create_filter)
+    );
+    assert!(
+        offset_of!(leveldb_bloom_vtable, key_may_match) == offset_of!(Callbacks, key_may_match)
+    );
+    assert!(offset_of!(leveldb_bloom_vtable, name) == offset_of!(Callbacks, name));
     assert!(size_of::<leveldb_bloom_slice>() == size_of::<Slice>());
     assert!(offset_of!(leveldb_bloom_slice, data) == offset_of!(Slice, data));
     assert!(offset_of!(leveldb_bloom_slice, size) == offset_of!(Slice, size));

@@ -76,26 +76,43 @@ struct leveldb_filterpolicy_t;
  as a policy that could not be made: its filters match every key too.
  */
 struct leveldb_bloom_vtable {
+  /*
+   Destroys the state.
+   */
   void (*destructor)(void *state);
+  /*
+   Creates a filter, which LevelDB frees with C's free.
+   */
   char *(*create_filter)(void *state,
                          const char *const *key_array,
                          const size_t *key_length_array,
                          int num_keys,
                          size_t *filter_length);
+  /*
+   Asks a filter: 0 if it certainly does not hold the key.
+   */
   uint8_t (*key_may_match)(void *state,
                            const char *key,
                            size_t length,
                            const char *filter,
                            size_t filter_length);
+  /*
+   The policy's name, which LevelDB stores in its tables: "leveldb.BuiltinBloomFilter2".
+   */
   const char *(*name)(void *state);
 };
 
 /*
- A key: a pointer and a length, laid out as leveldb::Slice. `data` may be anything when `size`
- is 0.
+ A key, laid out as leveldb::Slice.
  */
 struct leveldb_bloom_slice {
+  /*
+   The key's bytes; may be anything when `size` is 0.
+   */
   const char *data;
+  /*
+   Their number.
+   */
   size_t size;
 };
 

@@ -63,7 +63,7 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
 ) -> *mut leveldb_filterpolicy_t {
     let callbacks = (destructor, create_filter, key_may_match, name);
     // SAFETY: as LevelDB's header asks.
-    unsafe { leveldb::filterpolicy_create(state, callbacks).cast() }
+    unsafe { leveldb::filterpolicy_create(state, callbacks, None).cast() }
 }
 
 /// Destroys any policy, ours or not, that nobody uses any more. NULL is fine.

@@ -4,19 +4,20 @@
 //! leveldb_names.c defines them, by what this file offers it.
 
 #![no_std]
+#![allow(clippy::missing_safety_doc, reason = "the texts are for the C header")]
 
 #[path = "../exports.rs"]
 pub mod exports;
 
 use core::ffi::{c_int, c_void};
 
-use bloom::ffi::leveldb::{self, Link, LinkedCreate};
-use bloom::ffi::vtable::{CreateFilter, Destructor, KeyMayMatch, Name};
+use bloom::ffi::abi::{CreateFilter, CreatePolicy, Destructor, KeyMayMatch, Name};
+use bloom::ffi::leveldb::{self, Link};
 use exports::leveldb_filterpolicy_t;
 
 unsafe extern "C" {
     /// The host's leveldb_filterpolicy_create, NULL where the link has only ours.
-    safe fn leveldb_bloom_linked_create() -> Option<LinkedCreate>;
+    safe fn leveldb_bloom_linked_create() -> Option<CreatePolicy>;
     /// Whether the link took another definition of leveldb::NewBloomFilterPolicy than ours.
     safe fn leveldb_bloom_linked_elsewhere() -> c_int;
 }
@@ -46,7 +47,7 @@ unsafe extern "C" fn leveldb_bloom_names_create(
 ) -> *mut leveldb_filterpolicy_t {
     let callbacks = (destructor, create_filter, key_may_match, name);
     // SAFETY: as LevelDB's header asks.
-    unsafe { leveldb::filterpolicy_create(state, callbacks).cast() }
+    unsafe { leveldb::filterpolicy_create(state, callbacks, leveldb_bloom_linked_create()).cast() }
 }
 
 /// For leveldb_names.c.

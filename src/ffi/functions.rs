@@ -3,9 +3,9 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
+use super::abi::Slice;
 use super::memory::{self, KeyArrays, Reserve, bytes};
-use super::route::Route;
-use super::stats::{self, Counters};
+use super::stats::{self, Counters, Route};
 use crate::kernel::{Kernel, Key};
 use crate::policy::BloomFilterPolicy;
 
@@ -16,31 +16,6 @@ pub struct Policy {
     counters: Option<NonNull<Counters>>,
     reserve: Reserve,
 }
-
-/// A key as C passes it to [`Policy::fill_filter`]: laid out as `leveldb::Slice`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Slice {
-    /// The key's bytes; anything when `size` is 0.
-    pub data: *const c_char,
-    /// Their number.
-    pub size: usize,
-}
-
-impl Slice {
-    /// # Safety
-    /// As [`bytes`].
-    pub(super) unsafe fn bytes<'a>(self) -> &'a [u8] {
-        // SAFETY: the caller's promise.
-        unsafe { bytes(self.data, self.size) }
-    }
-}
-
-const _: () = assert!(
-    size_of::<Slice>() == size_of::<Key<'static>>()
-        && align_of::<Slice>() == align_of::<Key<'static>>()
-        && core::mem::offset_of!(Slice, size) == size_of::<usize>()
-);
 
 /// The answers of the functions that return a status.
 pub mod status {

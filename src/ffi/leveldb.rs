@@ -4,12 +4,13 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;
 use core::ptr::{self, NonNull};
 
+use super::abi::{
+    self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
+};
 use super::modules::{self, Scope};
 use super::object::Object;
-use super::route::{self, CreatePolicy, Route, Way};
-use super::vtable::{CreateFilter, Destructor, KeyMayMatch, Name, Vtable};
-
-pub use super::route::CreatePolicy as LinkedCreate;
+use super::route::{self, Way};
+use super::stats::Route;
 
 /// What the linker decided about LevelDB's names.
 #[derive(Clone, Copy)]
@@ -19,7 +20,7 @@ pub enum Link {
     /// We were linked statically.
     Static {
         /// The host's `leveldb_filterpolicy_create`, if the link has one.
-        create: Option<LinkedCreate>,
+        create: Option<CreatePolicy>,
         /// Whether the link took another definition of `leveldb::NewBloomFilterPolicy`.
         elsewhere: bool,
     },
@@ -37,7 +38,7 @@ pub type Callbacks = (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMat
 pub fn new_bloom_filter_policy(
     bits_per_key: c_int,
     linked_create: Option<CreatePolicy>,
-) -> *mut Object {
+) -> *mut FilterPolicy {
     if let Some(original) = only_original(linked_create) {
         // SAFETY: leveldb::NewBloomFilterPolicy. A negative number would divide by zero there; 0
         // means the same here and there.
@@ -47,7 +48,7 @@ pub fn new_bloom_filter_policy(
 }
 
 /// The original's constructor, if that is all there is of LevelDB.
-fn only_original(linked_create: Option<CreatePolicy>) -> Option<route::NewPolicy> {
+fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     if route::exists(linked_create) {
         return None;
     }
@@ -61,7 +62,11 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<route::NewPolicy
 ///
 /// # Safety
 /// The callbacks belong together and are called with `state`.
-pub unsafe fn filterpolicy_create(state: *mut c_void, callbacks: Callbacks) -> *mut Object {
+pub unsafe fn filterpolicy_create(
+    state: *mut c_void,
+    callbacks: Callbacks,
+    linked_create: Option<CreatePolicy>,
+) -> *mut FilterPolicy {
     let (Some(destructor), Some(create_filter), Some(key_may_match), Some(name)) = callbacks else {
         return ptr::null_mut();
     };
@@ -73,7 +78,11 @@ pub unsafe fn filterpolicy_create(state: *mut c_void, callbacks: Callbacks) -> *
             let next = mem::transmute::<NonNull<c_void>, CreatePolicy>(next);
             next(state, destructor, create_filter, key_may_match, name)
         },
-        None => Object::custom(state, Vtable { destructor, create_filter, key_may_match, name }),
+        None => Object::custom(
+            state,
+            abi::Callbacks { destructor, create_filter, key_may_match, name },
+            linked_create,
+        ),
     }
 }
 
@@ -81,8 +90,8 @@ pub unsafe fn filterpolicy_create(state: *mut c_void, callbacks: Callbacks) -> *
 ///
 /// # Safety
 /// `policy` is NULL or a policy that nobody uses any more, ours or not.
-pub unsafe fn filterpolicy_destroy(policy: *mut Object) {
-    type Destroy = unsafe extern "C" fn(*mut Object);
+pub unsafe fn filterpolicy_destroy(policy: *mut FilterPolicy) {
+    type Destroy = unsafe extern "C" fn(*mut FilterPolicy);
     let Some(policy) = NonNull::new(policy) else {
         return;
     };
@@ -95,7 +104,7 @@ pub unsafe fn filterpolicy_destroy(policy: *mut Object) {
                 return mem::transmute::<NonNull<c_void>, Destroy>(next)(policy.as_ptr());
             }
         }
-        Object::delete(policy);
+        FilterPolicy::delete(policy);
     }
 }
 

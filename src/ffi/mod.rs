@@ -1,20 +1,25 @@
 //! The edge to C and C++: what the C library exports is made of the items here.
 //!
 //! ```text
-//! capi/exports.rs  the exported names, a few lines each
-//!   functions      the library's own C functions
-//!   vtable         the callbacks that any leveldb_filterpolicy_create takes
-//!   leveldb        LevelDB's own names: which policy they give
-//!     object       a policy with the layout of leveldb::FilterPolicy
-//!     type_info    what typeid and dynamic_cast ask of it
-//!     route        how its CreateFilter reaches the host's std::string
-//!     modules      the loaded modules, and their symbols
-//!   stats          LEVELDB_BLOOM_STATS
-//!   memory         the one place for foreign pointers, malloc and free
+//! capi/exports.rs      the exported names, a few lines each
+//!   functions          the library's own C functions
+//!   vtable             the callbacks that any leveldb_filterpolicy_create takes
+//!   leveldb            LevelDB's own names: which policy they give
+//!     object           a policy with the layout of leveldb::FilterPolicy
+//!       type_info      what typeid and dynamic_cast ask of it
+//!       create_filter  its CreateFilter
+//!       route          how that reaches the host's std::string
+//!         modules      the loaded modules, and their symbols
+//! below all of them:
+//!   stats              LEVELDB_BLOOM_STATS
+//!   abi                what LevelDB passes, and what its policies look like
+//!   memory             the one place for foreign pointers, malloc and free
 //! ```
 //!
 //! Nothing here allocates on the Rust side, panics or unwinds.
 
+pub mod abi;
+mod create_filter;
 pub mod functions;
 pub mod leveldb;
 mod memory;
@@ -26,4 +31,3 @@ mod type_info;
 pub mod vtable;
 
 pub use functions::Policy;
-pub use object::Object;

@@ -22,48 +22,10 @@ use core::ffi::{CStr, c_char, c_void};
 use core::mem;
 use core::ptr::{self, NonNull};
 
+use super::abi::{CreatePolicy, NewPolicy};
 use super::modules::{self, Scope};
-use super::object::Object;
+use super::stats::Route;
 use super::type_info::{self, Names};
-
-/// What a statistics line calls the way to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Route {
-    /// No filter was asked for yet, or no host was found.
-    None,
-    /// The C++11 string of libstdc++.
-    AppendCxx11,
-    /// The old copy-on-write string of libstdc++.
-    AppendCopyOnWrite,
-    /// The string of libc++.
-    AppendLibcxx,
-    /// An object made by the host's `leveldb_filterpolicy_create`.
-    Delegate,
-    /// The host's original bloom policy.
-    Original,
-    /// The callback table and the library's own functions.
-    Callbacks,
-    /// A filter written into the caller's memory.
-    Buffer,
-}
-
-impl Route {
-    const NAMES: [&'static str; 8] = [
-        "none",
-        "append-cxx11",
-        "append-copy-on-write",
-        "append-libc++",
-        "delegate",
-        "original",
-        "callbacks",
-        "buffer",
-    ];
-
-    pub(super) fn name_of(route: u8) -> &'static str {
-        Self::NAMES.get(usize::from(route)).copied().unwrap_or("none")
-    }
-}
 
 /// `std::string::append(const char*, size_t)` as the Itanium ABI calls a member function. It may
 /// throw std::bad_alloc; `object` calls it so that this passes through.
@@ -154,18 +116,6 @@ static STRING_KINDS: [StringKind; 3] = [
 
 pub(super) static CREATE: &CStr = c"leveldb_filterpolicy_create";
 pub(super) static ORIGINAL: &CStr = c"_ZN7leveldb20NewBloomFilterPolicyEi";
-
-/// `leveldb_filterpolicy_create`.
-pub type CreatePolicy = unsafe extern "C" fn(
-    *mut c_void,
-    super::vtable::Destructor,
-    super::vtable::CreateFilter,
-    super::vtable::KeyMayMatch,
-    super::vtable::Name,
-) -> *mut Object;
-
-/// `leveldb::NewBloomFilterPolicy(int)`.
-pub(super) type NewPolicy = unsafe extern "C" fn(core::ffi::c_int) -> *mut Object;
 
 /// The same names as weak references for the linker. A static link resolves them from the host it
 /// links, whose names no dynamic table shows. A shared library keeps them as weak dynamic

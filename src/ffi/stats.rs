@@ -8,7 +8,6 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::memory;
-use super::route::Route;
 use crate::BloomFilterPolicy;
 
 #[cfg(target_has_atomic = "64")]
@@ -16,6 +15,45 @@ type Count = core::sync::atomic::AtomicU64;
 /// Wraps around on machines that cannot count further at once.
 #[cfg(not(target_has_atomic = "64"))]
 type Count = core::sync::atomic::AtomicUsize;
+
+/// What a statistics line calls the way to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Route {
+    /// No filter was asked for yet, or no host was found.
+    None,
+    /// The C++11 string of libstdc++.
+    AppendCxx11,
+    /// The old copy-on-write string of libstdc++.
+    AppendCopyOnWrite,
+    /// The string of libc++.
+    AppendLibcxx,
+    /// An object made by the host's `leveldb_filterpolicy_create`.
+    Delegate,
+    /// The host's original bloom policy.
+    Original,
+    /// The callback table and the library's own functions.
+    Callbacks,
+    /// A filter written into the caller's memory.
+    Buffer,
+}
+
+impl Route {
+    const NAMES: [&'static str; 8] = [
+        "none",
+        "append-cxx11",
+        "append-copy-on-write",
+        "append-libc++",
+        "delegate",
+        "original",
+        "callbacks",
+        "buffer",
+    ];
+
+    pub(super) fn name_of(route: u8) -> &'static str {
+        Self::NAMES.get(usize::from(route)).copied().unwrap_or("none")
+    }
+}
 
 /// What one policy did. Lives in C memory from the policy's creation to its destruction.
 pub(super) struct Counters {

@@ -2,44 +2,15 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
+use super::abi::Callbacks;
 use super::functions::Policy;
 use super::memory::{MATCH_ALL, Reserve};
 
 /// LevelDB's policy name for C.
 pub(super) static NAME: &core::ffi::CStr = c"leveldb.BuiltinBloomFilter2";
 
-/// `void (*destructor)(void *state)`.
-pub type Destructor = unsafe extern "C" fn(*mut c_void);
-/// `char *(*create_filter)(void *state, keys, lengths, num_keys, size_t *filter_length)`.
-pub type CreateFilter = unsafe extern "C" fn(
-    *mut c_void,
-    *const *const c_char,
-    *const usize,
-    c_int,
-    *mut usize,
-) -> *mut c_char;
-/// `uint8_t (*key_may_match)(void *state, key, length, filter, filter_length)`.
-pub type KeyMayMatch =
-    unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
-/// `const char *(*name)(void *state)`.
-pub type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
-
-/// The callbacks, in the order `leveldb_filterpolicy_create` takes them.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Vtable {
-    /// Ends the state.
-    pub destructor: Destructor,
-    /// Makes a filter in C memory.
-    pub create_filter: CreateFilter,
-    /// Asks a filter.
-    pub key_may_match: KeyMayMatch,
-    /// LevelDB's name for the policy.
-    pub name: Name,
-}
-
-/// The table itself.
-pub static VTABLE: Vtable = Vtable { destructor, create_filter, key_may_match, name };
+/// The table.
+pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
 
 unsafe extern "C" fn destructor(state: *mut c_void) {
     // SAFETY: LevelDB passes the state it was given and calls this once, last.

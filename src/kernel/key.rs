@@ -17,6 +17,12 @@ impl<'a> Key<'a> {
     /// The key of no bytes.
     pub(crate) const EMPTY: Key<'static> = Key::new(&[]);
 
+    /// Where its two parts lie, for the assertion that a foreign slice is laid out the same.
+    #[cfg(unix)]
+    pub(crate) const DATA_OFFSET: usize = core::mem::offset_of!(Key<'static>, data);
+    #[cfg(unix)]
+    pub(crate) const LEN_OFFSET: usize = core::mem::offset_of!(Key<'static>, len);
+
     pub(crate) const fn new(key: &'a [u8]) -> Self {
         Key { data: key.as_ptr(), len: key.len(), lifetime: PhantomData }
     }

@@ -1,0 +1,293 @@
+//! `FilterPolicy::CreateFilter` of our objects: make the filter, let the host's string append it.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+
+use super::abi::{Callbacks, Slice};
+use super::memory::{self, MATCH_ALL};
+use super::object::{Appender, Kind, Object};
+use super::stats::Route;
+use crate::kernel::Key;
+use crate::policy::BloomFilterPolicy;
+
+/// What is left to do for CreateFilter when the filter is made: one call into the host, which may
+/// throw, and after it `release`.
+#[repr(C)]
+struct Call {
+    function: *const c_void,
+    arguments: [*mut c_void; 4],
+    /// Freed after the call. (Lost if the call throws: the process is out of memory then.)
+    heap: *mut c_void,
+    /// Small filters are built here, on the stack.
+    buffer: [u8; BUFFER],
+}
+
+const BUFFER: usize = 2000;
+
+/// What CreateFilter keeps on its stack. A multiple of 16, as the stack must be.
+const CALL_SIZE: usize = size_of::<Call>();
+const _: () = assert!(CALL_SIZE % 16 == 0);
+
+/// Makes the filter and fills `call`.
+///
+/// # Safety
+/// `object` is a living object of ours, `keys` an array of `num_keys`, `destination` a string of
+/// the code at `caller`, and `call` memory for a [`Call`].
+unsafe extern "C" fn prepare(
+    object: *const Object,
+    keys: *const Slice,
+    num_keys: c_int,
+    destination: *mut c_void,
+    call: *mut Call,
+    caller: *const c_void,
+) {
+    let count = usize::try_from(num_keys).unwrap_or(0);
+    // SAFETY: the caller's promise. The buffer may be uninitialised and is only written before it
+    // is read.
+    unsafe {
+        let object = &*object;
+        (*call).heap = ptr::null_mut();
+        match object.appender(caller) {
+            Some(Appender::String(append)) => {
+                let (filter, len) = match &object.kind {
+                    Kind::Bloom(policy) => {
+                        let keys = memory::array(keys.cast::<Key<'_>>(), count);
+                        let (filter, len) = bloom_filter(&policy.policy, keys, count, call);
+                        policy.count_filter(count, len);
+                        (filter, len)
+                    }
+                    Kind::Custom(state, callbacks) => {
+                        custom_filter(*state, callbacks, memory::array(keys, count), call)
+                    }
+                };
+                (*call).function = append as *const c_void;
+                (*call).arguments = [destination, filter.cast_mut().cast(), len as _, 0 as _];
+            }
+            Some(Appender::Delegate(delegate)) => {
+                if let Kind::Bloom(policy) = &object.kind {
+                    // The callback of a delegate counts by itself.
+                    if object.counters().is_some_and(|c| c.has_route(Route::Original)) {
+                        policy.count_filter(count, policy.filter_size(count));
+                    }
+                }
+                (*call).function = (*delegate.as_ref().methods).create_filter as *const c_void;
+                (*call).arguments =
+                    [delegate.as_ptr().cast(), keys.cast_mut().cast(), count as _, destination];
+            }
+            None => unreachable_host(),
+        }
+    }
+}
+
+/// The filter, on the stack or in C memory; one that matches everything where there is no memory
+/// or `keys` are not the promised number.
+///
+/// # Safety
+/// `call` is memory for a [`Call`].
+unsafe fn bloom_filter(
+    policy: &BloomFilterPolicy,
+    keys: &[Key<'_>],
+    num_keys: usize,
+    call: *mut Call,
+) -> (*const u8, usize) {
+    let Some(len) = policy.filter_len(num_keys).filter(|_| keys.len() == num_keys) else {
+        return (MATCH_ALL.as_ptr(), MATCH_ALL.len());
+    };
+    // SAFETY: the caller's promise; the buffer has BUFFER bytes, `allocate` gives `len`.
+    unsafe {
+        let memory = if len <= BUFFER {
+            let buffer = (&raw mut (*call).buffer).cast::<u8>();
+            buffer.write_bytes(0, len);
+            buffer
+        } else {
+            let Some(memory) = memory::allocate(len) else {
+                return (MATCH_ALL.as_ptr(), MATCH_ALL.len());
+            };
+            (*call).heap = memory.as_ptr().cast();
+            memory.as_ptr()
+        };
+        policy.fill_slice(keys, memory::array_mut(memory, len));
+        (memory, len)
+    }
+}
+
+/// What the user's callback makes.
+///
+/// # Safety
+/// The callbacks and the state belong together, and `call` is memory for a [`Call`].
+unsafe fn custom_filter(
+    state: *mut c_void,
+    callbacks: &Callbacks,
+    keys: &[Slice],
+    call: *mut Call,
+) -> (*const u8, usize) {
+    let count = keys.len();
+    // SAFETY: the caller's promise; the two arrays are fresh and hold `count` entries each.
+    unsafe {
+        let Some(words) = memory::allocate(count.saturating_mul(2 * size_of::<usize>())) else {
+            return (MATCH_ALL.as_ptr(), MATCH_ALL.len());
+        };
+        let pointers = words.as_ptr().cast::<*const c_char>();
+        let lengths = pointers.add(count).cast::<usize>();
+        for (i, key) in keys.iter().enumerate() {
+            pointers.add(i).write(key.data);
+            lengths.add(i).write(key.size);
+        }
+        let mut len = 0;
+        let filter = (callbacks.create_filter)(state, pointers, lengths, count as c_int, &mut len);
+        memory::free(words.as_ptr().cast());
+        (*call).heap = filter.cast();
+        if filter.is_null() { (MATCH_ALL.as_ptr(), 0) } else { (filter.cast(), len) }
+    }
+}
+
+unsafe extern "C" fn release(call: *const Call) {
+    // SAFETY: `prepare` filled it; `heap` is NULL or from C's malloc.
+    unsafe { memory::free((*call).heap) }
+}
+
+/// No string, no C API and no original policy can be found for code that nevertheless calls us
+/// with a string (a module that hides all of LevelDB's names). To append nothing would lose keys
+/// for good, to guess could corrupt memory: stopping is the least harm.
+#[cold]
+fn unreachable_host() -> ! {
+    const MESSAGE: &CStr =
+        c"leveldb_bloom: CreateFilter was called by a program whose std::string \
+        cannot be found; see \"not supported\" in leveldb_bloom's README\n";
+    // SAFETY: a constant message; abort takes nothing.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes());
+        libc::abort()
+    }
+}
+
+// CreateFilter: `prepare`, the call into the host, `release`. In assembly because of two things
+// that Rust cannot say here: where the caller is, and that an exception of the host's (append may
+// throw std::bad_alloc) passes through, as it does in the original. The frame has unwind
+// information and holds nothing that would need a destructor.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", target_env = "gnu"))]
+core::arch::global_asm!(
+    ".pushsection .text.leveldb_bloom_object_create_filter,\"ax\",@progbits",
+    ".hidden leveldb_bloom_object_create_filter",
+    ".globl leveldb_bloom_object_create_filter",
+    ".type leveldb_bloom_object_create_filter,@function",
+    ".balign 16",
+    "leveldb_bloom_object_create_filter:",
+    ".cfi_startproc",
+    "endbr64",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "sub rsp, {size}",
+    "mov r8, rsp",
+    "mov r9, [rbp + 8]",
+    "call {prepare}",
+    "mov rdi, [rsp + 8]",
+    "mov rsi, [rsp + 16]",
+    "mov rdx, [rsp + 24]",
+    "mov rcx, [rsp + 32]",
+    "call [rsp]",
+    "cmp qword ptr [rsp + 40], 0",
+    "je 2f",
+    "mov rdi, rsp",
+    "call {release}",
+    "2:",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size leveldb_bloom_object_create_filter, . - leveldb_bloom_object_create_filter",
+    ".popsection",
+    size = const CALL_SIZE,
+    prepare = sym prepare,
+    release = sym release,
+);
+
+#[cfg(all(target_arch = "aarch64", target_pointer_width = "64", target_env = "gnu"))]
+core::arch::global_asm!(
+    ".pushsection .text.leveldb_bloom_object_create_filter,\"ax\",@progbits",
+    ".hidden leveldb_bloom_object_create_filter",
+    ".globl leveldb_bloom_object_create_filter",
+    ".type leveldb_bloom_object_create_filter,@function",
+    ".balign 16",
+    "leveldb_bloom_object_create_filter:",
+    ".cfi_startproc",
+    "hint #34", // bti c
+    "stp x29, x30, [sp, #-16]!",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset x29, -16",
+    ".cfi_offset x30, -8",
+    "mov x29, sp",
+    ".cfi_def_cfa x29, 16",
+    "sub sp, sp, #{size}",
+    "mov x4, sp",
+    "mov x5, x30",
+    "bl {prepare}",
+    "ldr x8, [sp]",
+    "ldp x0, x1, [sp, #8]",
+    "ldp x2, x3, [sp, #24]",
+    "blr x8",
+    "ldr x8, [sp, #40]",
+    "cbz x8, 2f",
+    "mov x0, sp",
+    "bl {release}",
+    "2:",
+    "mov sp, x29",
+    "ldp x29, x30, [sp], #16",
+    ".cfi_def_cfa sp, 0",
+    ".cfi_restore x29",
+    ".cfi_restore x30",
+    "ret",
+    ".cfi_endproc",
+    ".size leveldb_bloom_object_create_filter, . - leveldb_bloom_object_create_filter",
+    ".popsection",
+    size = const CALL_SIZE,
+    prepare = sym prepare,
+    release = sym release,
+);
+
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_pointer_width = "64",
+    target_env = "gnu"
+))]
+#[allow(improper_ctypes, reason = "an object is opaque to the assembly above")]
+unsafe extern "C" {
+    #[link_name = "leveldb_bloom_object_create_filter"]
+    pub(super) unsafe fn create_filter(
+        object: *const Object,
+        keys: *const Slice,
+        num_keys: c_int,
+        destination: *mut c_void,
+    );
+}
+
+/// The same in Rust, for machines whose assembly we do not write: the caller is unknown, and an
+/// exception of the host's ends the process.
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_pointer_width = "64",
+    target_env = "gnu"
+)))]
+pub(super) unsafe extern "C" fn create_filter(
+    object: *const Object,
+    keys: *const Slice,
+    num_keys: c_int,
+    destination: *mut c_void,
+) {
+    type Function =
+        unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> *mut c_void;
+    let mut call = core::mem::MaybeUninit::<Call>::uninit();
+    let call = call.as_mut_ptr();
+    // SAFETY: LevelDB passes a living object, an array of `num_keys` and its own string; `prepare`
+    // fills `call` with a function and its arguments, each of them one word.
+    unsafe {
+        prepare(object, keys, num_keys, destination, call, ptr::null());
+        let function = core::mem::transmute::<*const c_void, Function>((*call).function);
+        let [a, b, c, d] = (*call).arguments;
+        function(a, b, c, d);
+        release(call);
+    }
+}
