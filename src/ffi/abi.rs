@@ -18,11 +18,12 @@ pub struct Slice {
     pub size: usize,
 }
 
+// As leveldb::Slice, and as Key (asserted there), which a Slice array is cast to.
 const _: () = assert!(
     size_of::<Slice>() == size_of::<Key<'static>>()
         && align_of::<Slice>() == align_of::<Key<'static>>()
-        && offset_of!(Slice, data) == Key::DATA_OFFSET
-        && offset_of!(Slice, size) == Key::LEN_OFFSET
+        && offset_of!(Slice, data) == 0
+        && offset_of!(Slice, size) == size_of::<usize>()
 );
 
 impl Slice {

@@ -1,6 +1,7 @@
 //! A key as LevelDB passes it.
 
 use core::marker::PhantomData;
+use core::mem::offset_of;
 
 /// One key: a pointer and a length, laid out as `leveldb::Slice`, so that the array LevelDB hands
 /// to `CreateFilter` is an array of these with no copy made.
@@ -13,15 +14,13 @@ pub(crate) struct Key<'a> {
     lifetime: PhantomData<&'a [u8]>,
 }
 
+const _: () = assert!(
+    offset_of!(Key<'static>, data) == 0 && offset_of!(Key<'static>, len) == size_of::<usize>()
+);
+
 impl<'a> Key<'a> {
     /// The key of no bytes.
     pub(crate) const EMPTY: Key<'static> = Key::new(&[]);
-
-    /// Where its two parts lie, for the assertion that a foreign slice is laid out the same.
-    #[cfg(unix)]
-    pub(crate) const DATA_OFFSET: usize = core::mem::offset_of!(Key<'static>, data);
-    #[cfg(unix)]
-    pub(crate) const LEN_OFFSET: usize = core::mem::offset_of!(Key<'static>, len);
 
     pub(crate) const fn new(key: &'a [u8]) -> Self {
         Key { data: key.as_ptr(), len: key.len(), lifetime: PhantomData }
