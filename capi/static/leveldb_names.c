@@ -58,8 +58,16 @@ create_fn *leveldb_bloom_linked_create(void) {
   return linked == ours ? NULL : linked;
 }
 
+/* leveldb_bloom_policy.cc defines it, and leveldb::NewBloomFilterPolicy with it. */
+extern const char leveldb_bloom_compiled_in __attribute__((weak));
+
 int leveldb_bloom_linked_elsewhere(void) {
   policy *(*volatile linked)(int) = leveldb_new_bloom_filter_policy;
   policy *(*volatile ours)(int) = our_new_bloom_filter_policy;
   return linked != ours;
+}
+
+int leveldb_bloom_linked_source(void) {
+  const char *volatile compiled_in = &leveldb_bloom_compiled_in;
+  return compiled_in != NULL;
 }

@@ -20,10 +20,15 @@ unsafe extern "C" {
     safe fn leveldb_bloom_linked_create() -> Option<CreatePolicy>;
     /// Whether the link took another definition of leveldb::NewBloomFilterPolicy than ours.
     safe fn leveldb_bloom_linked_elsewhere() -> c_int;
+    /// Whether leveldb_bloom_policy.cc is in the link, and so that definition is its.
+    safe fn leveldb_bloom_linked_source() -> c_int;
 }
 
 /// What the linker decided.
 fn link() -> Link {
+    if leveldb_bloom_linked_source() != 0 {
+        return Link::Source;
+    }
     Link::Static {
         create: leveldb_bloom_linked_create(),
         elsewhere: leveldb_bloom_linked_elsewhere() != 0,

@@ -17,6 +17,8 @@ use super::stats::Route;
 pub enum Link {
     /// We are a shared library; the process decides.
     Dynamic,
+    /// The host was compiled with leveldb_bloom_policy.cc, which needs no way to its string.
+    Source,
     /// We were linked statically.
     Static {
         /// The host's `leveldb_filterpolicy_create`, if the link has one.
@@ -114,6 +116,7 @@ pub unsafe fn filterpolicy_destroy(policy: *mut FilterPolicy) {
 pub fn active(link: Link) -> *const c_char {
     let (linked_create, elsewhere) = match link {
         Link::Dynamic => (None, another_comes_first()),
+        Link::Source => return c"leveldb_bloom (source build)".as_ptr(),
         Link::Static { create, elsewhere } => (create, elsewhere),
     };
     let text: &CStr = if elsewhere {
