@@ -22,7 +22,7 @@ policy *leveldb_bloom_names_create_bloom(int bits_per_key);
 create_fn leveldb_bloom_names_create;
 void leveldb_bloom_names_destroy(policy *);
 
-#define WEAK __attribute__((weak, visibility("default")))
+#define WEAK __attribute__((weak))
 
 WEAK policy *leveldb_new_bloom_filter_policy(int bits_per_key)
     __asm__("_ZN7leveldb20NewBloomFilterPolicyEi");
@@ -71,3 +71,9 @@ int leveldb_bloom_linked_source(void) {
   const char *volatile compiled_in = &leveldb_bloom_compiled_in;
   return compiled_in != NULL;
 }
+
+/* Rust's prebuilt runtime routines, which lie in the same archive, mention the function that would
+ * unwind through them; they never do. Without a definition a linker that takes one of the routines
+ * (lld, for a wholly static program) misses it. A Rust runtime in the program has its own. */
+WEAK __attribute__((visibility("hidden"))) void rust_eh_personality(void);
+void rust_eh_personality(void) {}

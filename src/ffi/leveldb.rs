@@ -143,9 +143,13 @@ pub fn active(link: Link) -> *const c_char {
     text.as_ptr()
 }
 
-/// Whether the process resolves the name to somebody else's definition.
+/// Whether the process resolves LevelDB's names to somebody else's definitions. A program that
+/// carries LevelDB's C API but no `util/bloom.cc` has a `leveldb_filterpolicy_create_bloom` of its
+/// own, which wraps what our `leveldb::NewBloomFilterPolicy` gives: that is ours.
 fn another_comes_first() -> bool {
-    let first = modules::first(c"leveldb_filterpolicy_create_bloom");
+    let another = [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL]
+        .iter()
+        .all(|name| modules::first(name).is_some_and(|first| !modules::is_own(first.as_ptr())));
     modules::clear_error();
-    first.is_some_and(|first| !modules::is_own(first.as_ptr()))
+    another
 }

@@ -84,11 +84,11 @@ macro_rules! cow_append {
         concat!("_ZNSs6appendEPKc", size_t!())
     };
 }
-macro_rules! libcxx_host { () => { "_ZN7leveldb9DestroyDBERKNSt3__112basic_stringIcNS0_11char_traitsIcENS0_9allocatorIcEEEERKNS_7OptionsE" } }
+macro_rules! libcxx_host { () => { "_ZN7leveldb9DestroyDBERKNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEERKNS_7OptionsE" } }
 macro_rules! libcxx_append {
     () => {
         concat!(
-            "_ZNSt3__112basic_stringIcNS_11char_traitsIcENS_9allocatorIcEEE6appendEPKc",
+            "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE6appendEPKc",
             size_t!()
         )
     };

@@ -1,0 +1,37 @@
+# leveldb_bloom_libraries: has cargo build both C libraries and puts them into lib/ of the build
+# tree, under the names they are installed with.
+
+find_program(LEVELDB_BLOOM_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
+  DOC "The cargo that builds leveldb_bloom")
+if(NOT LEVELDB_BLOOM_CARGO)
+  message(FATAL_ERROR "leveldb_bloom is written in Rust and needs cargo to build. Install it "
+    "(https://rustup.rs) or name it with -DLEVELDB_BLOOM_CARGO=/path/to/cargo.")
+endif()
+
+if(CMAKE_CROSSCOMPILING)
+  message(FATAL_ERROR "leveldb_bloom's CMake build is for the machine it runs on. For another one, "
+    "build capi/shared or capi/static with cargo build --target.")
+endif()
+
+set(cargo_dir "${PROJECT_BINARY_DIR}/cargo")
+set(lib_dir "${PROJECT_BINARY_DIR}/lib")
+set(shared_name "libleveldb_bloom.so.${PROJECT_VERSION}")
+set(soname "libleveldb_bloom.so.${PROJECT_VERSION_MAJOR}")
+file(MAKE_DIRECTORY "${lib_dir}")
+
+# A target rather than a command with dependencies: cargo knows best what has changed, and says so
+# at once when nothing has. CARGO_BUILD_TARGET would move its output.
+add_custom_target(leveldb_bloom_libraries ALL
+  COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${cargo_dir}"
+    "${LEVELDB_BLOOM_CARGO}" build --release --locked
+    -p leveldb-bloom-shared -p leveldb-bloom-static
+  COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+    "${cargo_dir}/release/libleveldb_bloom.so" "${lib_dir}/${shared_name}"
+  COMMAND "${CMAKE_COMMAND}" -E copy_if_different
+    "${cargo_dir}/release/libleveldb_bloom.a" "${lib_dir}/libleveldb_bloom.a"
+  COMMAND "${CMAKE_COMMAND}" -E create_symlink ${shared_name} "${lib_dir}/${soname}"
+  COMMAND "${CMAKE_COMMAND}" -E create_symlink ${soname} "${lib_dir}/libleveldb_bloom.so"
+  BYPRODUCTS "${lib_dir}/${shared_name}" "${lib_dir}/libleveldb_bloom.a"
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+  COMMENT "Building leveldb_bloom with cargo"
+  USES_TERMINAL VERBATIM)

@@ -1,0 +1,32 @@
+# What `cmake --install` puts where.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/leveldb_bloom")
+set(generated "${PROJECT_BINARY_DIR}/installed")
+
+install(PROGRAMS "${lib_dir}/${shared_name}" "${lib_dir}/${soname}" "${lib_dir}/libleveldb_bloom.so"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES "${lib_dir}/libleveldb_bloom.a" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES include/leveldb_bloom.h include/leveldb_bloom_policy.cc
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+configure_package_config_file(cmake/leveldb_bloomConfig.cmake.in
+  "${generated}/leveldb_bloomConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}"
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${generated}/leveldb_bloomConfigVersion.cmake"
+  COMPATIBILITY SameMajorVersion)
+install(FILES "${generated}/leveldb_bloomConfig.cmake"
+  "${generated}/leveldb_bloomConfigVersion.cmake" cmake/leveldb_bloomTargets.cmake
+  DESTINATION "${package_dir}")
+
+# The directories as seen from the .pc file, so that the tree can be moved.
+set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH pc_libdir "${pc_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH pc_includedir "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+configure_file(cmake/leveldb_bloom.pc.in "${generated}/leveldb_bloom.pc" @ONLY)
+install(FILES "${generated}/leveldb_bloom.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

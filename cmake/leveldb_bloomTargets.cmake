@@ -1,0 +1,75 @@
+# The imported targets, for the build tree and for an installed copy alike. Whoever includes this
+# file says where things are:
+#
+#   leveldb_bloom_libdir, leveldb_bloom_includedir
+#   leveldb_bloom_version, leveldb_bloom_soversion
+#   leveldb_bloom_scope       GLOBAL or empty
+#
+# leveldb_bloom::shared, leveldb_bloom::static
+#     The two libraries.
+# leveldb_bloom::leveldb_bloom
+#     One of them: the static one if BUILD_SHARED_LIBS is set and false.
+# leveldb_bloom::override
+#     The same one, linked in front of everything, so that it and not LevelDB defines
+#     leveldb_filterpolicy_create_bloom and leveldb::NewBloomFilterPolicy. For the executable;
+#     where it stands in target_link_libraries does not matter.
+# leveldb_bloom::source
+#     leveldb_bloom_policy.cc, to compile into a LevelDB that leaves out util/bloom.cc. Link it
+#     PRIVATE: everything that it is linked to compiles the file. LevelDB's own CMakeLists.txt
+#     links without such keywords, which then nobody else may use; ctest/originals/project in our
+#     sources shows what to write there.
+
+if(TARGET leveldb_bloom::leveldb_bloom)
+  return()
+endif()
+
+set(_leveldb_bloom_so "${leveldb_bloom_libdir}/libleveldb_bloom.so.${leveldb_bloom_version}")
+set(_leveldb_bloom_a "${leveldb_bloom_libdir}/libleveldb_bloom.a")
+
+add_library(leveldb_bloom::shared SHARED IMPORTED ${leveldb_bloom_scope})
+set_target_properties(leveldb_bloom::shared PROPERTIES
+  IMPORTED_LOCATION "${_leveldb_bloom_so}"
+  IMPORTED_SONAME "libleveldb_bloom.so.${leveldb_bloom_soversion}"
+  INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}")
+
+add_library(leveldb_bloom::static STATIC IMPORTED ${leveldb_bloom_scope})
+set_target_properties(leveldb_bloom::static PROPERTIES
+  IMPORTED_LOCATION "${_leveldb_bloom_a}"
+  IMPORTED_LINK_INTERFACE_LANGUAGES C
+  INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}"
+  # Not Threads::Threads, which is only known in the directories that looked for it.
+  INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
+
+# CMake writes link options in front of all objects and libraries. One option each, because CMake
+# removes repeated ones. The first definition on the line counts; --no-as-needed keeps the library
+# although nothing has asked for it yet, and -u does the same for the archive.
+if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
+  set(_leveldb_bloom_kind static)
+  set(_leveldb_bloom_first
+    "LINKER:-u,_ZN7leveldb20NewBloomFilterPolicyEi,$<TARGET_FILE:leveldb_bloom::static>")
+else()
+  set(_leveldb_bloom_kind shared)
+  set(_leveldb_bloom_first
+    "LINKER:--push-state,--no-as-needed,$<TARGET_FILE:leveldb_bloom::shared>,--pop-state")
+endif()
+
+add_library(leveldb_bloom::leveldb_bloom INTERFACE IMPORTED ${leveldb_bloom_scope})
+set_target_properties(leveldb_bloom::leveldb_bloom PROPERTIES
+  INTERFACE_LINK_LIBRARIES leveldb_bloom::${_leveldb_bloom_kind})
+
+# The library is named again among the libraries: from there come the run path, the include
+# directory and the order of the build.
+add_library(leveldb_bloom::override INTERFACE IMPORTED ${leveldb_bloom_scope})
+set_target_properties(leveldb_bloom::override PROPERTIES
+  INTERFACE_LINK_OPTIONS "${_leveldb_bloom_first}"
+  INTERFACE_LINK_LIBRARIES leveldb_bloom::${_leveldb_bloom_kind})
+
+add_library(leveldb_bloom::source INTERFACE IMPORTED ${leveldb_bloom_scope})
+set_target_properties(leveldb_bloom::source PROPERTIES
+  INTERFACE_SOURCES "${leveldb_bloom_includedir}/leveldb_bloom_policy.cc"
+  INTERFACE_LINK_LIBRARIES leveldb_bloom::static)
+
+unset(_leveldb_bloom_so)
+unset(_leveldb_bloom_a)
+unset(_leveldb_bloom_kind)
+unset(_leveldb_bloom_first)

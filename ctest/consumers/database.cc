@@ -1,0 +1,59 @@
+// database.c in C++: leveldb::NewBloomFilterPolicy, and `delete`.
+
+#include <leveldb/db.h>
+#include <leveldb/filter_policy.h>
+
+#include <memory>
+#include <string>
+
+#include "proof.h"
+
+namespace {
+
+const int kKeys = 5000;
+
+void Check(const leveldb::Status& status) {
+  if (!status.ok()) {
+    fprintf(stderr, "%s\n", status.ToString().c_str());
+    exit(1);
+  }
+}
+
+void Use(const std::string& path) {
+  std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
+  leveldb::Options options;
+  options.create_if_missing = true;
+  options.filter_policy = policy.get();
+  Check(leveldb::DestroyDB(path, options));
+  leveldb::DB* opened = nullptr;
+  Check(leveldb::DB::Open(options, path, &opened));
+  std::unique_ptr<leveldb::DB> db(opened);
+  for (int i = 0; i < kKeys; i++) {
+    const std::string key = "key" + std::to_string(i);
+    Check(db->Put(leveldb::WriteOptions(), key, key));
+  }
+  db->CompactRange(nullptr, nullptr);
+  for (int i = 0; i < kKeys; i++) {
+    const std::string key = "key" + std::to_string(i);
+    std::string value;
+    Check(db->Get(leveldb::ReadOptions(), key, &value));
+    EXPECT(value == key);
+    // Between the keys, so that only the filter can tell.
+    EXPECT(db->Get(leveldb::ReadOptions(), key + "x", &value).IsNotFound());
+  }
+  db.reset();
+  Check(leveldb::DestroyDB(path, options));
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  proof_begin(argv[0]);
+  Use(std::string(argv[0]) + ".db");
+  proof_end();
+  EXPECT(proof_route_is("append-cxx11"));
+  EXPECT(proof_count("filters") > 0 && proof_count("keys") == kKeys);
+  EXPECT(proof_count("queries") >= 2 * kKeys - 10);
+  EXPECT(proof_count("negatives") > kKeys * 95 / 100);
+  return 0;
+}

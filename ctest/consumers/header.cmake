@@ -1,0 +1,49 @@
+# cmake -DINCLUDE_DIR=... -DWORK_DIR=... -P header.cmake: leveldb_bloom.h under every standard it
+# promises, alone and with <leveldb/c.h> before or after it, by gcc and clang.
+cmake_minimum_required(VERSION 3.16)
+
+set(bodies
+  "#include <leveldb_bloom.h>"
+  "#include <leveldb_bloom.h>\n#include <leveldb/c.h>"
+  "#include <leveldb/c.h>\n#include <leveldb_bloom.h>")
+# Takes the addresses of LevelDB's names, so that a declaration that differs is an error.
+set(use "
+leveldb_filterpolicy_t *(*create)(int) = leveldb_filterpolicy_create_bloom;
+void (*destroy)(leveldb_filterpolicy_t *) = leveldb_filterpolicy_destroy;
+")
+
+function(check compiler standard extension)
+  if(NOT ${compiler}_PATH)
+    message(FATAL_ERROR "${compiler} is not installed")
+  endif()
+  set(number 0)
+  foreach(body IN LISTS bodies)
+    math(EXPR number "${number} + 1")
+    set(file "${WORK_DIR}/header-${number}.${extension}")
+    if(number GREATER 1)
+      string(APPEND body "\n${use}")
+    endif()
+    file(WRITE "${file}" "${body}\n")
+    execute_process(
+      COMMAND "${${compiler}_PATH}" -std=${standard} -pedantic -Wall -Wextra -Werror
+        -fsyntax-only "-I${INCLUDE_DIR}" "${file}"
+      RESULT_VARIABLE result)
+    if(result)
+      message(SEND_ERROR "${compiler} -std=${standard} does not take:\n${body}")
+    endif()
+  endforeach()
+endfunction()
+
+foreach(compiler gcc clang g++ clang++)
+  find_program(${compiler}_PATH ${compiler})
+endforeach()
+foreach(compiler gcc clang)
+  foreach(standard c99 c11 c17)
+    check(${compiler} ${standard} c)
+  endforeach()
+endforeach()
+foreach(compiler g++ clang++)
+  foreach(standard c++11 c++14 c++17 c++20)
+    check(${compiler} ${standard} cc)
+  endforeach()
+endforeach()

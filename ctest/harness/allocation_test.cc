@@ -1,0 +1,336 @@
+// Without memory the library says so, or makes a filter that matches everything; it never makes
+// one that loses keys, and never ends the process.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "doors.h"
+#include "failing_malloc.h"
+#include "keys.h"
+#include "statistics.h"
+
+namespace harness {
+namespace {
+
+// Too many for a filter on the stack.
+constexpr int kKeys = 3000;
+
+class AllocationTest : public testing::Test {
+ protected:
+  AllocationTest() {
+    const FailingMalloc seen = WithFailingMalloc(kForever, 0, [] { std::free(std::malloc(1)); });
+    EXPECT_EQ(1, seen.asked) << "this malloc is not in use";
+  }
+
+  static std::vector<std::string> NumberKeys() {
+    std::vector<std::string> keys;
+    for (int i = 0; i < kKeys; i++) keys.push_back(NumberKey(i));
+    return keys;
+  }
+
+  // Without the bytes of a long filter in a failure's message.
+  testing::AssertionResult IsExpected(const Slice& filter) {
+    if (filter == Slice(expected_)) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "another filter, of " << filter.size() << " bytes";
+  }
+
+  void ExpectMatchesEverything(const Slice& filter) {
+    ASSERT_GE(filter.size(), 2u);
+    EXPECT_GT(static_cast<uint8_t>(filter[filter.size() - 1]), 30);
+    for (const Slice& key : {slices_[0], slices_[kKeys - 1], Slice(""), Slice("absent")}) {
+      EXPECT_EQ(1, leveldb_bloom_key_may_match(key.data(), key.size(), filter.data(),
+                                               filter.size()));
+    }
+  }
+
+  const std::vector<std::string> strings_ = NumberKeys();
+  const std::vector<Slice> slices_ = Slices(strings_);
+  const KeyArrays arrays_{slices_};
+  const std::string expected_ = BufferDoor(10).Filter(slices_);
+};
+
+// Lets each call of malloc in turn be the one that fails, alone or with all after it, until none
+// fails: `work` is told how many calls succeed before.
+template <class Work>
+void FailEachCall(const Work& work) {
+  for (long fail : {1L, kForever}) {
+    for (long succeed = 0;; succeed++) {
+      ASSERT_LT(succeed, 1000) << "no end of calls";
+      SCOPED_TRACE("fails after " + std::to_string(succeed) + (fail == 1 ? ", once" : ", always"));
+      if (!work(succeed, fail)) {
+        ASSERT_GT(succeed, 0) << "nothing was ever asked for";
+        break;
+      }
+    }
+  }
+}
+
+TEST_F(AllocationTest, PolicyCreate) {
+  for (bool counting : {false, true}) {
+    std::unique_ptr<Statistics> statistics(counting ? new Statistics : nullptr);
+    leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+    FailEachCall([&](long succeed, long fail) {
+      leveldb_bloom_policy* policy = nullptr;
+      const FailingMalloc seen =
+          WithFailingMalloc(succeed, fail, [&] { policy = leveldb_bloom_policy_create(10); });
+      if (policy == nullptr) {
+        EXPECT_GT(seen.failed, 0);
+        EXPECT_EQ(0, seen.living) << "memory is lost";
+        return true;
+      }
+      // Perhaps without what is only good to have; it must work.
+      size_t length = 0;
+      char* filter = leveldb_bloom_create_filter(policy, arrays_.keys.data(),
+                                                 arrays_.lengths.data(), kKeys, &length);
+      EXPECT_TRUE(IsExpected(Slice(filter, length)));
+      leveldb_bloom_free(filter);
+      leveldb_bloom_policy_destroy(policy);
+      return seen.failed > 0;
+    });
+  }
+}
+
+TEST_F(AllocationTest, PolicyCreateReportsNoMemory) {
+  leveldb_bloom_policy* policy = leveldb_bloom_policy_create(1);
+  leveldb_bloom_policy_destroy(policy);
+  WithFailingMalloc(0, kForever, [&] { policy = leveldb_bloom_policy_create(10); });
+  EXPECT_EQ(nullptr, policy);
+}
+
+TEST_F(AllocationTest, CreateFilter) {
+  leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+  for (size_t count : {0, 1, kKeys}) {
+    size_t length = 77;
+    char* filter = nullptr;
+    const FailingMalloc seen = WithFailingMalloc(0, kForever, [&] {
+      filter = leveldb_bloom_create_filter(policy, arrays_.keys.data(), arrays_.lengths.data(),
+                                           count, &length);
+    });
+    EXPECT_EQ(nullptr, filter);
+    EXPECT_EQ(0u, length);
+    EXPECT_EQ(1, seen.failed);
+    EXPECT_EQ(0, seen.living);
+  }
+  leveldb_bloom_policy_destroy(policy);
+}
+
+TEST_F(AllocationTest, TheRestAllocatesNothing) {
+  leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  std::unique_ptr<const FilterPolicy> object(leveldb::NewBloomFilterPolicy(10));
+  std::string filter(expected_.size(), '\0');
+  std::vector<uint8_t> results(kKeys);
+  const FailingMalloc seen = WithFailingMalloc(0, kForever, [&] {
+    EXPECT_EQ(expected_.size(), leveldb_bloom_filter_size(policy, kKeys));
+    EXPECT_EQ(LEVELDB_BLOOM_OK,
+              leveldb_bloom_fill_filter(
+                  policy, reinterpret_cast<const leveldb_bloom_slice*>(slices_.data()), kKeys,
+                  &filter[0], filter.size()));
+    EXPECT_EQ(1, leveldb_bloom_key_may_match("\0\0\0\0", 4, filter.data(), filter.size()));
+    EXPECT_EQ(size_t{kKeys},
+              leveldb_bloom_keys_may_match(arrays_.keys.data(), arrays_.lengths.data(), kKeys,
+                                           filter.data(), filter.size(), results.data()));
+    EXPECT_EQ(1, table->key_may_match(policy, "\0\0\0\0", 4, filter.data(), filter.size()));
+    EXPECT_TRUE(object->KeyMayMatch(slices_[0], filter));
+    EXPECT_NE(nullptr, object->Name());
+    leveldb_bloom_policy_destroy(policy);
+    object.reset();
+  });
+  EXPECT_EQ(0, seen.asked);
+  EXPECT_TRUE(IsExpected(filter));
+}
+
+// The callback cannot say that there is no memory, since LevelDB would take its word for an empty
+// filter.
+TEST_F(AllocationTest, Callback) {
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  leveldb_bloom_policy* state = leveldb_bloom_policy_create(10);
+  size_t length = 0;
+  char* filter = nullptr;
+  auto create = [&] {
+    filter = table->create_filter(state, arrays_.keys.data(), arrays_.lengths.data(), kKeys,
+                                  &length);
+  };
+
+  // Only the filter does not fit: a small piece of memory can still be had.
+  WithFailingMalloc(0, 1, create);
+  ExpectMatchesEverything(Slice(filter, length));
+  std::free(filter);
+
+  // Nothing can be had: what was put aside when the policy was made.
+  WithFailingMalloc(0, kForever, create);
+  ExpectMatchesEverything(Slice(filter, length));
+  std::free(filter);
+
+  // That is gone: it waits.
+  for (long calls : {3, 10}) {
+    const FailingMalloc seen = WithFailingMalloc(0, calls, create);
+    EXPECT_EQ(calls, seen.failed);
+    ExpectMatchesEverything(Slice(filter, length));
+    std::free(filter);
+  }
+
+  // And is as it was when there is memory again.
+  create();
+  EXPECT_TRUE(IsExpected(Slice(filter, length)));
+  std::free(filter);
+  table->destructor(state);
+}
+
+TEST_F(AllocationTest, CallbackWithoutAReserve) {
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  leveldb_bloom_policy* state = nullptr;
+  // What is put aside is the first thing to be allocated.
+  WithFailingMalloc(0, 1, [&] { state = leveldb_bloom_policy_create(10); });
+  ASSERT_NE(nullptr, state);
+  size_t length = 0;
+  char* filter = nullptr;
+  const FailingMalloc seen = WithFailingMalloc(0, 5, [&] {
+    filter = table->create_filter(state, arrays_.keys.data(), arrays_.lengths.data(), kKeys,
+                                  &length);
+  });
+  EXPECT_EQ(5, seen.failed);
+  ExpectMatchesEverything(Slice(filter, length));
+  std::free(filter);
+  table->destructor(state);
+}
+
+TEST_F(AllocationTest, NullState) {
+  size_t length = 0;
+  char* filter = nullptr;
+  WithFailingMalloc(0, 5, [&] {
+    filter = leveldb_bloom_vtable()->create_filter(nullptr, arrays_.keys.data(),
+                                                   arrays_.lengths.data(), kKeys, &length);
+  });
+  ExpectMatchesEverything(Slice(filter, length));
+  std::free(filter);
+}
+
+// The object that LevelDB calls, made and used while any one call of malloc fails. The string has
+// room, so that the host needs no memory of its own.
+TEST_F(AllocationTest, Object) {
+  for (bool counting : {false, true}) {
+    std::unique_ptr<Statistics> statistics(counting ? new Statistics : nullptr);
+    auto create = [&] { return leveldb_filterpolicy_create_bloom(10); };
+    leveldb_filterpolicy_destroy(create());
+    FailEachCall([&](long succeed, long fail) {
+      leveldb_filterpolicy_t* policy = nullptr;
+      const FailingMalloc seen = WithFailingMalloc(succeed, fail, [&] { policy = create(); });
+      if (policy == nullptr) {
+        EXPECT_GT(seen.failed, 0);
+        return true;
+      }
+      PolicyDoor door(policy);
+      EXPECT_TRUE(IsExpected(door.Filter(slices_)));
+      return seen.failed > 0;
+    });
+  }
+}
+
+TEST_F(AllocationTest, ObjectReportsNoMemory) {
+  leveldb_filterpolicy_t* policy = leveldb_filterpolicy_create_bloom(1);
+  leveldb_filterpolicy_destroy(policy);
+  WithFailingMalloc(0, kForever, [&] { policy = leveldb_filterpolicy_create_bloom(10); });
+  EXPECT_EQ(nullptr, policy);
+}
+
+TEST_F(AllocationTest, ObjectsFilters) {
+  Statistics statistics;
+  uint64_t made = 0;
+  {
+    PolicyDoor door(leveldb::NewBloomFilterPolicy(10));
+    door.Filter(slices_);
+    made++;
+    std::string destination = "before";
+    destination.reserve(10000);
+    for (long fail : {1L, 2L, kForever}) {
+      destination.resize(6);
+      const FailingMalloc seen =
+          WithFailingMalloc(0, fail, [&] { door.AppendFilter(slices_, &destination); });
+      made++;
+      EXPECT_EQ(1, seen.failed);
+      EXPECT_EQ(0, seen.living);
+      EXPECT_EQ("before", destination.substr(0, 6));
+      ExpectMatchesEverything(Slice(destination.data() + 6, destination.size() - 6));
+    }
+    // Small ones need no memory.
+    destination.resize(6);
+    const std::vector<Slice> two = {"hello", "world"};
+    const FailingMalloc seen =
+        WithFailingMalloc(0, kForever, [&] { door.AppendFilter(two, &destination); });
+    made++;
+    EXPECT_EQ(0, seen.asked);
+    EXPECT_EQ("114000414410401006", ToHex(destination.substr(6)));
+    EXPECT_TRUE(IsExpected(door.Filter(slices_)));
+    made++;
+  }
+  const std::vector<StatisticsLine> lines = statistics.Take();
+  ASSERT_EQ(1u, lines.size());
+  EXPECT_EQ(made, lines[0].Number("filters"));
+  EXPECT_EQ("append-cxx11", lines[0].Text("route"));
+}
+
+// The way to the string is looked for when the first filter is made. Without memory too.
+TEST_F(AllocationTest, ObjectsFirstFilter) {
+  for (const std::vector<Slice>& keys : {std::vector<Slice>{"hello", "world"}, slices_}) {
+    const std::string expected = BufferDoor(10).Filter(keys);
+    Statistics statistics;
+    uint64_t made = 0;
+    for (long fail : {1L, kForever}) {
+      bool failed = true;
+      for (long succeed = 0; failed; succeed++) {
+        ASSERT_LT(succeed, 1000);
+        SCOPED_TRACE(succeed);
+        std::string destination = "before";
+        destination.reserve(10000);
+        PolicyDoor door(leveldb::NewBloomFilterPolicy(10));
+        const FailingMalloc seen =
+            WithFailingMalloc(succeed, fail, [&] { door.AppendFilter(keys, &destination); });
+        made++;
+        failed = seen.failed > 0;
+        ASSERT_EQ("before", destination.substr(0, 6));
+        if (destination.substr(6) != expected) {
+          EXPECT_TRUE(failed);
+          ExpectMatchesEverything(Slice(destination.data() + 6, destination.size() - 6));
+        }
+      }
+    }
+    const std::vector<StatisticsLine> lines = statistics.Take();
+    EXPECT_EQ(made, lines.size());
+    for (const StatisticsLine& line : lines) {
+      EXPECT_EQ(1u, line.Number("filters"));
+      EXPECT_EQ("append-cxx11", line.Text("route"));
+    }
+  }
+}
+
+// A policy that cannot count for lack of memory works uncounted, and one that cannot write its
+// line is destroyed as any other.
+TEST_F(AllocationTest, Statistics) {
+  Statistics statistics;
+  leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+  EXPECT_EQ(1u, statistics.Take().size());
+  leveldb_bloom_policy* policy = nullptr;
+  WithFailingMalloc(0, 1, [&] { policy = leveldb_bloom_policy_create(10); });
+  ASSERT_NE(nullptr, policy);
+  leveldb_bloom_policy_destroy(policy);
+  EXPECT_EQ(0u, statistics.Take().size());
+
+  policy = leveldb_bloom_policy_create(10);
+  WithFailingMalloc(0, kForever, [&] { leveldb_bloom_policy_destroy(policy); });
+  EXPECT_EQ(1u, statistics.Take().size());
+}
+
+TEST_F(AllocationTest, Active) {
+  const char* active = leveldb_bloom_active();
+  for (long succeed = 0; succeed < 20; succeed++) {
+    WithFailingMalloc(succeed, kForever, [] { leveldb_bloom_active(); });
+  }
+  EXPECT_STREQ(active, leveldb_bloom_active());
+  EXPECT_STREQ(kActive, active);
+}
+
+}  // namespace
+}  // namespace harness

@@ -1,0 +1,59 @@
+/* Makes policies whose statistics can be foretold: statistics_program HOW COUNT
+ *
+ * Policy i, from 1 to COUNT, has i bits per key and makes a filter of i keys through the callbacks,
+ * of which it is then asked for the first, and for another one of a filter without bits. HOW tells
+ * what becomes of the policies: they are destroyed, left, or destroyed late, when the library has
+ * written its report at exit. */
+
+#include <leveldb_bloom.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+enum { kMost = 100 };
+
+static struct leveldb_bloom_policy* policies[kMost];
+
+static void DestroyAll(void) {
+  size_t i;
+  for (i = 0; i < kMost; i++) leveldb_bloom_policy_destroy(policies[i]);
+}
+
+static int UsePolicy(int number) {
+  static const char kNothing[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1};
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(number);
+  const char* keys[kMost];
+  size_t lengths[kMost], length;
+  char* filter;
+  int i, right;
+  for (i = 0; i < number; i++) {
+    keys[i] = "key";
+    lengths[i] = 3;
+  }
+  filter = table->create_filter(policy, keys, lengths, number, &length);
+  right = table->key_may_match(policy, "key", 3, filter, length) == 1 &&
+          table->key_may_match(policy, "key", 3, kNothing, sizeof(kNothing)) == 0;
+  free(filter);
+  policies[number - 1] = policy;
+  return right;
+}
+
+int main(int argc, char** argv) {
+  const int count = argc == 3 ? atoi(argv[2]) : 0;
+  int i;
+  if (count < 1 || count > kMost) return 2;
+  if (strcmp(argv[1], "late") == 0) {
+    /* What is registered first runs last. */
+    if (atexit(DestroyAll) != 0) return 3;
+  } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0) {
+    return 2;
+  }
+  for (i = 1; i <= count; i++) {
+    if (!UsePolicy(i)) return 4;
+  }
+  if (strcmp(argv[1], "destroy") == 0) DestroyAll();
+  printf("%s\n", getauxval(AT_SECURE) ? "secure" : "not secure");
+  return 0;
+}

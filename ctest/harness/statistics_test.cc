@@ -1,0 +1,159 @@
+// LEVELDB_BLOOM_STATS: what is written, where, and when not.
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "child.h"
+#include "statistics.h"
+
+namespace harness {
+namespace {
+
+constexpr char kVariable[] = "LEVELDB_BLOOM_STATS";
+
+class StatisticsTest : public testing::Test {
+ protected:
+  std::string file() const { return folder_.Path("statistics"); }
+
+  static ChildResult Run(const std::string& destination, const std::string& how, int count) {
+    return RunChild({HARNESS_STATISTICS_PROGRAM, how, std::to_string(count)},
+                    {{kVariable, destination}});
+  }
+
+  static void ExpectSilent(const ChildResult& result) {
+    EXPECT_EQ(0, result.status);
+    EXPECT_EQ("not secure\n", result.output);
+    EXPECT_EQ("", result.errors);
+  }
+
+  // A line for each of the policies 1 to `count`, whatever their order, with what the program did.
+  static void ExpectLines(const std::string& text, pid_t pid, int count) {
+    std::set<uint64_t> seen;
+    for (const StatisticsLine& line : StatisticsLines(text)) {
+      const uint64_t number = line.Number("bits_per_key");
+      EXPECT_TRUE(seen.insert(number).second) << "policy " << number << " was reported twice";
+      EXPECT_EQ(static_cast<uint64_t>(pid), line.Number("pid"));
+      EXPECT_EQ("callbacks", line.Text("route"));
+      EXPECT_EQ(1u, line.Number("filters"));
+      EXPECT_EQ(number, line.Number("keys"));
+      EXPECT_EQ((std::max<uint64_t>(64, number * number) + 7) / 8 + 1, line.Number("filter_bytes"));
+      EXPECT_EQ(2u, line.Number("queries"));
+      EXPECT_EQ(1u, line.Number("negatives"));
+      EXPECT_EQ(HARNESS_VERSION, line.Text("version"));
+      EXPECT_NE("", line.Text("kernel"));
+    }
+    EXPECT_EQ(static_cast<size_t>(count), seen.size());
+    if (!seen.empty()) {
+      EXPECT_EQ(1u, *seen.begin());
+      EXPECT_EQ(static_cast<uint64_t>(count), *seen.rbegin());
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(StatisticsTest, UnsetOrEmptyWritesNothing) {
+  for (const char* destination : {kUnset, ""}) {
+    for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(destination, how, 3));
+  }
+}
+
+TEST_F(StatisticsTest, Stderr) {
+  for (const char* how : {"destroy", "leave", "late"}) {
+    SCOPED_TRACE(how);
+    const ChildResult result = Run("stderr", how, 12);
+    EXPECT_EQ(0, result.status);
+    EXPECT_EQ("not secure\n", result.output);
+    ExpectLines(result.errors, result.pid, 12);
+  }
+}
+
+TEST_F(StatisticsTest, FileIsAppendedTo) {
+  const std::string before = "what was there\n";
+  std::ofstream(file()) << before;
+  std::string expected = before;
+  for (const char* how : {"destroy", "leave", "late"}) {
+    SCOPED_TRACE(how);
+    const ChildResult result = Run(file(), how, 12);
+    ExpectSilent(result);
+    const std::string now = ReadFile(file());
+    ASSERT_EQ(expected, now.substr(0, expected.size()));
+    ExpectLines(now.substr(expected.size()), result.pid, 12);
+    expected = now;
+  }
+}
+
+TEST_F(StatisticsTest, FileThatCannotBeWritten) {
+  for (const std::string& path : {folder_.Path("no/such/folder"), folder_.Path("")}) {
+    for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(path, how, 3));
+  }
+}
+
+TEST_F(StatisticsTest, LinesOfManyProcessesDoNotMix) {
+  constexpr int kProcesses = 8, kPolicies = 50;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int i = 0; i < kProcesses; i++) {
+    children.push_back(std::make_unique<Child>(
+        std::vector<std::string>{HARNESS_STATISTICS_PROGRAM, i % 2 == 0 ? "destroy" : "leave",
+                                 std::to_string(kPolicies)},
+        Environment{{kVariable, file()}}));
+  }
+  for (const auto& child : children) EXPECT_EQ(0, child->Wait().status);
+  std::map<uint64_t, int> lines_of;
+  for (const StatisticsLine& line : StatisticsLines(ReadFile(file()))) {
+    lines_of[line.Number("pid")]++;
+  }
+  EXPECT_EQ(size_t{kProcesses}, lines_of.size());
+  for (const auto& lines : lines_of) EXPECT_EQ(kPolicies, lines.second);
+}
+
+// A group other than our own that we may give a file to; our own where there is none.
+gid_t OtherGroup() {
+  if (geteuid() == 0) return 65534;
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+  if (getgroups(static_cast<int>(groups.size()), groups.data()) < 0) return getgid();
+  for (gid_t group : groups) {
+    if (group != getgid()) return group;
+  }
+  return getgid();
+}
+
+// A program that runs with rights that its caller does not have must not write where the caller's
+// environment says. Set-group-ID is enough for that.
+TEST_F(StatisticsTest, IgnoredUnderSecureExecution) {
+  const gid_t group = OtherGroup();
+  if (group == getgid()) {
+    GTEST_SKIP() << "needs root, or a user who is in two groups";
+  }
+  const std::string copy = folder_.Path("program");
+  std::filesystem::copy_file(HARNESS_STATISTICS_PROGRAM, copy);
+  const std::vector<std::string> command = {copy, "destroy", "3"};
+  const Environment environment = {{kVariable, file()}};
+
+  // The copy as such writes.
+  ChildResult result = RunChild(command, environment);
+  ExpectSilent(result);
+  ExpectLines(ReadFile(file()), result.pid, 3);
+  std::filesystem::remove(file());
+
+  ASSERT_EQ(0, chown(copy.c_str(), static_cast<uid_t>(-1), group));
+  ASSERT_EQ(0, chmod(copy.c_str(), 02755));
+  result = RunChild(command, environment);
+  EXPECT_EQ(0, result.status);
+  ASSERT_EQ("secure\n", result.output) << "is " << folder_.Path("") << " mounted nosuid?";
+  EXPECT_EQ("", result.errors);
+  EXPECT_FALSE(std::filesystem::exists(file()));
+
+  result = RunChild(command, {{kVariable, "stderr"}});
+  EXPECT_EQ("secure\n", result.output);
+  EXPECT_EQ("", result.errors);
+}
+
+}  // namespace
+}  // namespace harness

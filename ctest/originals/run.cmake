@@ -1,0 +1,36 @@
+# cmake -DTEST=... -DEXPECT=... -DNM=... -P run.cmake: runs one of LevelDB's tests and looks at who
+# made the filters. EXPECT is "ours", or "none" for a test that has no bloom policy.
+cmake_minimum_required(VERSION 3.16)
+
+set(stats "${TEST}.stats")
+file(REMOVE "${stats}")
+file(MAKE_DIRECTORY "${TEST}.tmp")
+set(ENV{LEVELDB_BLOOM_STATS} "${stats}")
+set(ENV{TEST_TMPDIR} "${TEST}.tmp")
+execute_process(COMMAND "${TEST}" RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${TEST}: ${result}")
+endif()
+
+# The class in util/bloom.cc, and ours.
+execute_process(COMMAND "${NM}" --demangle "${TEST}" OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
+if(result OR NOT symbols MATCHES " main\n")
+  message(FATAL_ERROR "no symbols in ${TEST}")
+endif()
+if(symbols MATCHES "::BloomFilterPolicy::")
+  message(SEND_ERROR "util/bloom.cc is in the link")
+endif()
+
+if(EXISTS "${stats}")
+  file(READ "${stats}" lines)
+  message("${lines}")
+endif()
+if(EXPECT STREQUAL none)
+  if(EXISTS "${stats}")
+    message(SEND_ERROR "this test was thought to have a policy of its own")
+  endif()
+elseif(NOT symbols MATCHES "::LeveldbBloomPolicy::")
+  message(SEND_ERROR "leveldb_bloom_policy.cc is not in the link")
+elseif(NOT lines MATCHES "\"route\":\"buffer\"[^\n]*\"filters\":[1-9][^\n]*\"queries\":[1-9]")
+  message(SEND_ERROR "no policy of ours made filters and was asked")
+endif()

@@ -1,0 +1,55 @@
+/* Uses a host that shows nothing by which it could be recognised. Linked with it: fake_host_user
+ * DIRECTORY. Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
+ * DIRECTORY, which loads both with RTLD_LOCAL and takes the policy from LEVELDB_BLOOM, or from HOST
+ * if that is "preloaded". */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "database.h"
+#include "fake_host.h"
+#include "leveldb_bloom.h"
+#include "proof.h"
+
+static void report(int wrong, const char *appended) {
+  if (wrong != 0) die("wrong answer %d, the filter is %s", wrong, appended);
+  printf("filter: %s\n", appended);
+}
+
+#ifndef LOADED
+
+int main(void) {
+  void *policy = fake_host_policy(10);
+  const char *appended;
+  print_active();
+  print_maker(policy);
+  int wrong = fake_host_use(policy, &appended);
+  report(wrong, appended);
+  fake_host_delete(policy);
+  return 0;
+}
+
+#else
+
+int main(int argc, char **argv) {
+  if (argc != 4) die("usage: %s LEVELDB_BLOOM HOST DIRECTORY", argv[0]);
+  void *policy, *host = load(argv[2], RTLD_LOCAL);
+  if (strcmp(argv[1], "preloaded") == 0) {
+    policy = ((__typeof__(fake_host_policy) *)find(host, "fake_host_policy"))(10);
+  } else {
+    void *ours = load(argv[1], RTLD_LOCAL);
+    policy = ((__typeof__(leveldb_filterpolicy_create_bloom) *)find(
+        ours, "leveldb_filterpolicy_create_bloom"))(10);
+  }
+  print_active();
+  print_maker(policy);
+  const char *appended;
+  int wrong = ((__typeof__(fake_host_use) *)find(host, "fake_host_use"))(policy, &appended);
+  report(wrong, appended);
+  ((__typeof__(fake_host_delete) *)find(host, "fake_host_delete"))(policy);
+  return 0;
+}
+
+#endif

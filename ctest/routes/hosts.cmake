@@ -1,0 +1,48 @@
+# The LevelDBs that programs run on, beside Debian's.
+
+# leveldb_host(NAME CMAKE_OPTION...): LevelDB's sources built as a shared library, linked as
+# routes_NAME_host. Without Snappy, whose functions take a std::string too.
+function(leveldb_host name)
+  set(build_dir "${CMAKE_CURRENT_BINARY_DIR}/${name}_host")
+  ExternalProject_Add(routes_${name}_host_build
+    SOURCE_DIR "${LEVELDB_SOURCE_DIR}"
+    PREFIX "${build_dir}/prefix"
+    BINARY_DIR "${build_dir}"
+    CMAKE_ARGS -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DLEVELDB_BUILD_TESTS=OFF
+      -DLEVELDB_BUILD_BENCHMARKS=OFF -DHAVE_SNAPPY=OFF -DHAVE_CRC32C=OFF -DHAVE_TCMALLOC=OFF
+      -DHAVE_CLANG_THREAD_SAFETY=OFF ${ARGN}
+    BUILD_COMMAND "${CMAKE_COMMAND}" --build . --target leveldb --parallel 2
+    INSTALL_COMMAND ""
+    BUILD_BYPRODUCTS "${build_dir}/libleveldb.so")
+  add_library(routes_${name}_host SHARED IMPORTED)
+  set_target_properties(routes_${name}_host PROPERTIES
+    IMPORTED_LOCATION "${build_dir}/libleveldb.so")
+  add_dependencies(routes_${name}_host routes_${name}_host_build)
+endfunction()
+leveldb_host(libcxx "-DCMAKE_C_COMPILER=${ROUTES_CLANG}" "-DCMAKE_CXX_COMPILER=${ROUTES_CLANGXX}"
+  -DCMAKE_CXX_FLAGS=-stdlib=libc++)
+leveldb_host(lto "-DCMAKE_CXX_COMPILER=${ROUTES_GXX}"
+  "-DCMAKE_CXX_FLAGS=-flto=auto -Wno-alloc-size-larger-than")
+
+# A host that nobody recognises, and one that has a C API at least. Its calls must be able to reach
+# an earlier definition, which clang would optimise away.
+foreach(host bare create)
+  add_library(routes_fake_${host} SHARED fake_host.cc)
+  target_compile_options(routes_fake_${host} PRIVATE -Wall -Wextra -Werror -fno-rtti
+    -fsemantic-interposition)
+  set_target_properties(routes_fake_${host} PROPERTIES CXX_STANDARD 17)
+endforeach()
+target_compile_definitions(routes_fake_create PRIVATE WITH_CREATE)
+
+# From the registries, when the tests run.
+set(wheel "${CMAKE_CURRENT_BINARY_DIR}/wheel")
+set(npm "${CMAKE_CURRENT_BINARY_DIR}/npm")
+foreach(kind wheel npm)
+  add_test(NAME routes.fetch.${kind}
+    COMMAND "${ROUTES_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/fetch.py" ${kind} "${${kind}}")
+  set_tests_properties(routes.fetch.${kind} PROPERTIES LABELS routes FIXTURES_SETUP routes_${kind}
+    TIMEOUT 300)
+endforeach()
+set(wheel_host "${wheel}/plyvel.libs/libleveldb.so")
+# The wheel's LevelDB finds its Snappy only when the wheel's Python module loads it.
+set(wheel_environment "LD_LIBRARY_PATH=${wheel}/plyvel.libs")

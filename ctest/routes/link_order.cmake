@@ -1,0 +1,60 @@
+# This library and LevelDB on one link line, in either order, with each linker. The line is run by
+# the test, so that one that fails is a failed test with that name.
+
+set(objects_c $<TARGET_OBJECTS:routes_proof> $<TARGET_OBJECTS:routes_workload_c>
+  $<TARGET_OBJECTS:routes_database>)
+set(objects_cxx $<TARGET_OBJECTS:routes_proof> $<TARGET_OBJECTS:routes_workload_cxx>)
+set(compiler_c "${CMAKE_C_COMPILER}")
+set(compiler_cxx "${CMAKE_CXX_COMPILER}")
+
+set(ours_shared $<TARGET_FILE:leveldb_bloom::shared>
+  -Wl,-rpath,$<TARGET_FILE_DIR:leveldb_bloom::shared>)
+set(ours_static $<TARGET_FILE:leveldb_bloom::static>)
+# What leveldb_bloom_active says where LevelDB comes first and somebody asks.
+string(CONCAT original "active: original "
+  "(another definition of leveldb_filterpolicy_create_bloom comes first)")
+
+# link_test(NAME LANGUAGE LINKER LINE LIBRARY... EXPECT route_test's ROUTES and SAYS)
+function(link_test name language linker)
+  cmake_parse_arguments(arg "" "" "LINE;EXPECT" ${ARGN})
+  route_test(link.${name}.${linker}.${language} LINK ${arg_EXPECT}
+    CONTROL $<TARGET_FILE:routes_${language}>
+    COMMAND ${compiler_${language}} ${objects_${language}} -fuse-ld=${linker} ${arg_LINE})
+endfunction()
+
+foreach(linker bfd gold lld)
+  foreach(language c cxx)
+    set(variant ${language} ${linker})
+    set(ours ROUTES append-cxx11 SAYS ${active_cxx11})
+
+    link_test(shared ${variant} EXPECT ${ours} "made by: libleveldb_bloom"
+      LINE -Wl,--no-as-needed ${ours_shared} "${ROUTES_LEVELDB}")
+    link_test(shared-as-needed ${variant} EXPECT ${ours} "made by: libleveldb_bloom"
+      LINE -Wl,--as-needed ${ours_shared} "${ROUTES_LEVELDB}")
+    link_test(shared-second ${variant} EXPECT SAYS ${original} "made by: libleveldb"
+      LINE -Wl,--no-as-needed "${ROUTES_LEVELDB}" ${ours_shared})
+    link_test(shared-second-as-needed ${variant} EXPECT SAYS "active: absent" "made by: libleveldb"
+      LINE -Wl,--as-needed "${ROUTES_LEVELDB}" ${ours_shared})
+    link_test(shared-with-static-leveldb ${variant} EXPECT ${ours}
+      LINE ${ours_shared} ${archives_${language}})
+
+    link_test(static ${variant} EXPECT ${ours}
+      LINE ${ours_static} ${archives_${language}})
+    link_test(static-with-shared-leveldb ${variant} EXPECT ${ours}
+      LINE ${ours_static} "${ROUTES_LEVELDB}")
+    # A program that needs functions which Rust's part of the archive has too.
+    link_test(static-wide-float ${variant} EXPECT ${ours}
+      LINE $<TARGET_OBJECTS:routes_wide_float> ${ours_static} ${archives_${language}})
+    # As much of the C++ library in the program as can be; for C, what -static-libstdc++ does.
+    link_test(static-libstdcxx ${variant} EXPECT ${ours}
+      LINE ${ours_static} ${archives} -static-libstdc++ -static-libgcc
+        -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread)
+    link_test(wholly-static ${variant} EXPECT ${ours}
+      LINE -static ${ours_static} ${archives_${language}})
+    # Nothing of ours is in the program, unless it asks for something that only we have.
+    link_test(static-second ${variant} EXPECT SAYS "active: absent"
+      LINE ${archives_${language}} ${ours_static})
+    link_test(static-second-asked ${variant} EXPECT SAYS ${original}
+      LINE -Wl,-u,leveldb_bloom_active ${archives_${language}} ${ours_static})
+  endforeach()
+endforeach()

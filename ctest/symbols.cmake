@@ -1,0 +1,68 @@
+# cmake -DLIBRARY=... -DSONAME=... -DSYMBOLS=... -P symbols.cmake: what the built shared library
+# shows to the loader, and what must not be in it.
+cmake_minimum_required(VERSION 3.16)
+
+function(run output)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text RESULT_VARIABLE result)
+  if(result)
+    message(FATAL_ERROR "${ARGN}: ${result}")
+  endif()
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The exports, against the list in the source tree.
+run(exported nm --dynamic --defined-only --format=just-symbols "${LIBRARY}")
+string(REGEX REPLACE "\n+$" "" exported "${exported}")
+string(REPLACE "\n" ";" exported "${exported}")
+list(SORT exported)
+file(STRINGS "${SYMBOLS}" expected)
+if(NOT exported STREQUAL expected)
+  foreach(symbol IN LISTS exported)
+    if(NOT symbol IN_LIST expected)
+      message(SEND_ERROR "exported, but not in symbols.txt: ${symbol}")
+    endif()
+  endforeach()
+  foreach(symbol IN LISTS expected)
+    if(NOT symbol IN_LIST exported)
+      message(SEND_ERROR "in symbols.txt, but not exported: ${symbol}")
+    endif()
+  endforeach()
+  message(SEND_ERROR "symbols.txt must be the sorted list of exports")
+endif()
+
+# What the loader is told.
+run(dynamic readelf --dynamic --wide "${LIBRARY}")
+if(NOT dynamic MATCHES "\\(SONAME\\) +Library soname: \\[${SONAME}\\]")
+  message(SEND_ERROR "SONAME is not ${SONAME}:\n${dynamic}")
+endif()
+if(NOT dynamic MATCHES "\\(FLAGS_1\\)[^\n]* NODELETE")
+  message(SEND_ERROR "not linked with -z nodelete:\n${dynamic}")
+endif()
+string(REGEX MATCHALL "\\(NEEDED\\)[^\n]*" needed "${dynamic}")
+foreach(entry IN LISTS needed)
+  # Not [libc.so.6] in one expression: CMake's brackets would not survive the list.
+  if(NOT entry MATCHES "libc\\.so\\.6|ld-linux")
+    message(SEND_ERROR "needs more than libc and the loader: ${entry}")
+  endif()
+endforeach()
+
+# No panic can unwind out of the library, because nothing in it can panic or unwind. Local symbols
+# are still there in a library that was not stripped, which the first check makes sure of.
+run(all nm "${LIBRARY}")
+if(NOT all MATCHES " [a-z] [^\n]*leveldb_bloom")
+  message(SEND_ERROR "stripped: nothing can be said about panics")
+endif()
+string(REGEX MATCHALL "[^\n]*([Pp]anic|[Uu]nwind|eh_personality|__cxa_throw)[^\n]*" found "${all}")
+if(found)
+  list(JOIN found "\n" found)
+  message(SEND_ERROR "can panic or unwind:\n${found}")
+endif()
+
+set(stripped "${CMAKE_CURRENT_BINARY_DIR}/symbols-stripped.so")
+run(ignored strip -o "${stripped}" "${LIBRARY}")
+file(SIZE "${stripped}" size)
+file(REMOVE "${stripped}")
+message(STATUS "${size} bytes stripped")
+if(size GREATER_EQUAL 100000)
+  message(SEND_ERROR "the stripped library has ${size} bytes; 100,000 are too many")
+endif()

@@ -1,0 +1,95 @@
+// leveldb::NewBloomFilterPolicy on leveldb_bloom, for those who build LevelDB themselves: compile
+// this file in place of util/bloom.cc, with LevelDB's own flags and headers, and link
+// libleveldb_bloom.a. C++11; exceptions and RTTI may be off.
+//
+// Unlike the object the library makes for a LevelDB it does not know, this one is compiled with
+// the std::string it appends to.
+
+#include <cstddef>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "leveldb/filter_policy.h"
+#include "leveldb/slice.h"
+#include "leveldb_bloom.h"
+
+// Tells leveldb_bloom_active that the NewBloomFilterPolicy it finds in the link is this one.
+extern "C" {
+extern const char leveldb_bloom_compiled_in;
+const char leveldb_bloom_compiled_in = 1;
+}
+
+namespace leveldb {
+
+namespace {
+
+// A list of Slices is handed over as it is. Slice's members are private, so their order cannot be
+// asked for here; it has been {const char* data_; size_t size_;} since the first LevelDB, and the
+// tests of leveldb_bloom compare filters byte for byte, which would show any other.
+static_assert(std::is_standard_layout<Slice>::value &&
+                  sizeof(Slice) == sizeof(leveldb_bloom_slice) &&
+                  alignof(Slice) == alignof(leveldb_bloom_slice),
+              "leveldb::Slice is not a pointer and a size");
+
+// Whether dst can grow by `size` bytes. resize throws where it cannot, and LevelDB is commonly
+// built without exceptions, where that ends the process.
+bool CanGrow(const std::string& dst, size_t size) {
+  if (size <= dst.capacity() - dst.size()) return true;
+  if (size > dst.max_size() - dst.size()) return false;
+  // volatile: compilers may drop an allocation that nobody reads, and call it a success.
+  void* volatile memory = ::operator new(dst.size() + size, std::nothrow);
+  ::operator delete(memory);
+  return memory != nullptr;
+}
+
+class LeveldbBloomPolicy : public FilterPolicy {
+ public:
+  explicit LeveldbBloomPolicy(int bits_per_key)
+      : policy_(leveldb_bloom_policy_create(bits_per_key)),
+        callbacks_(leveldb_bloom_vtable()) {}
+
+  ~LeveldbBloomPolicy() override { leveldb_bloom_policy_destroy(policy_); }
+
+  LeveldbBloomPolicy(const LeveldbBloomPolicy&) = delete;
+  LeveldbBloomPolicy& operator=(const LeveldbBloomPolicy&) = delete;
+
+  const char* Name() const override { return callbacks_->name(policy_); }
+
+  void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
+    const size_t num_keys = n > 0 ? static_cast<size_t>(n) : 0;
+    const size_t init_size = dst->size();
+    const size_t size = leveldb_bloom_filter_size(policy_, num_keys);
+    if (size != 0 && CanGrow(*dst, size)) {
+      dst->resize(init_size + size);
+      if (leveldb_bloom_fill_filter(policy_,
+                                    reinterpret_cast<const leveldb_bloom_slice*>(keys), num_keys,
+                                    &(*dst)[init_size], size) == LEVELDB_BLOOM_OK) {
+        return;
+      }
+      dst->resize(init_size);
+    }
+    // No filter can be made. LevelDB never asks for it again and takes an empty one for "no keys";
+    // a number of probes above 30 means "any key".
+    dst->append("\0\x1f", 2);
+  }
+
+  // Through the callbacks rather than leveldb_bloom_key_may_match: they know the policy, which
+  // counts if LEVELDB_BLOOM_STATS asked it to.
+  bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
+    return callbacks_->key_may_match(policy_, key.data(), key.size(), filter.data(),
+                                     filter.size()) != 0;
+  }
+
+ private:
+  leveldb_bloom_policy* const policy_;  // NULL if there was no memory.
+  const struct leveldb_bloom_vtable* const callbacks_;
+};
+
+}  // namespace
+
+const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) {
+  return new LeveldbBloomPolicy(bits_per_key);
+}
+
+}  // namespace leveldb
