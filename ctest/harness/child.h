@@ -54,8 +54,8 @@ class Child {
   ChildResult Wait() {
     int status;
     if (waitpid(pid_, &status, 0) != pid_) throw std::runtime_error("waitpid");
-    return {pid_, WIFEXITED(status) ? WEXITSTATUS(status) : -1, ReadFile(folder_.Path("output")),
-            ReadFile(folder_.Path("errors"))};
+    const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return {pid_, exit_status, ReadFile(folder_.Path("output")), ReadFile(folder_.Path("errors"))};
   }
 
  private:

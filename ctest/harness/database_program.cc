@@ -44,7 +44,9 @@ std::string Key(int number, char kind) {
 
 constexpr char kPresent = 'p', kAbsent = 'a';
 
-std::string Value(int number, size_t size) { return SomeBytes(static_cast<uint32_t>(number), size); }
+std::string Value(int number, size_t size) {
+  return SomeBytes(static_cast<uint32_t>(number), size);
+}
 
 void Check(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());

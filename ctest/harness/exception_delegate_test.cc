@@ -13,7 +13,7 @@
 namespace harness {
 namespace {
 
-using HostCreateFilter = void (*)(const FilterPolicy*, const Slice*, int, std::string*);
+using HostCreateFilter = size_t (*)(const FilterPolicy*, const Slice*, int, std::string*);
 
 TEST(ExceptionDelegateTest, PassesThrough) {
   void* host = dlopen(HARNESS_HIDDEN_HOST, RTLD_NOW | RTLD_LOCAL);

@@ -93,7 +93,14 @@ std::vector<Query> Queries() {
   return queries;
 }
 
-std::string CppString(const std::string& bytes) { return "\"" + ToHex(bytes) + "\""; }
+std::string CppString(const std::string& bytes) {
+  std::string hex = ToHex(bytes);
+  constexpr size_t kLine = 86;
+  for (size_t end = hex.size() / kLine * kLine; end > 0; end -= kLine) {
+    if (end < hex.size()) hex.insert(end, "\"\n     \"");
+  }
+  return "\"" + hex + "\"";
+}
 
 void Print(const Stock& stock) {
   auto new_policy = [&](int bits) {
@@ -112,7 +119,8 @@ void Print(const Stock& stock) {
   for (const Filter& row : Filters()) {
     std::string filter;
     const std::vector<leveldb::Slice> keys = Slices(row.keys);
-    new_policy(row.bits_per_key)->CreateFilter(keys.data(), static_cast<int>(keys.size()), &filter);
+    new_policy(row.bits_per_key)
+        ->CreateFilter(keys.data(), static_cast<int>(keys.size()), &filter);
     std::printf("    {%d, {", row.bits_per_key);
     for (size_t i = 0; i < row.keys.size(); i++) {
       const char* separator = i == 0 ? "" : i % 7 == 0 ? ",\n          " : ", ";

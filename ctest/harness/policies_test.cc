@@ -117,10 +117,10 @@ TEST(PoliciesTest, OursHaveAType) {
   std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
   std::unique_ptr<const FilterPolicy> another(leveldb::NewBloomFilterPolicy(20));
   std::unique_ptr<const FilterPolicy> original(TheStock().NewBloomFilterPolicy(10));
-  const FilterPolicy& object = *policy;
+  const FilterPolicy &object = *policy, &other_object = *another, &original_object = *original;
   EXPECT_EQ(policy.get(), dynamic_cast<const void*>(policy.get()));
-  EXPECT_TRUE(typeid(object) == typeid(*another));
-  EXPECT_FALSE(typeid(object) == typeid(*original));
+  EXPECT_TRUE(typeid(object) == typeid(other_object));
+  EXPECT_FALSE(typeid(object) == typeid(original_object));
   EXPECT_FALSE(typeid(object) == typeid(FilterPolicy));
   struct Other : FilterPolicy {};
   EXPECT_EQ(nullptr, dynamic_cast<const Other*>(policy.get()));

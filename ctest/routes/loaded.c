@@ -114,6 +114,7 @@ static void deep_bound(void) {
   struct leveldb leveldb = loaded_leveldb(host);
   leveldb_filterpolicy_t *policy = leveldb.filterpolicy_create_bloom(10);
   print_module("preloaded", find(RTLD_DEFAULT, "leveldb_filterpolicy_create_bloom"));
+  print_active();
   use(&leveldb, policy, "database");
   leveldb.filterpolicy_destroy(policy);
 }

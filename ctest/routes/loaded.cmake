@@ -69,6 +69,7 @@ foreach(host debian wheel libcxx lto)
     SAYS "active: leveldb_bloom (${route_${host}})" ${more} ${control}
     ${run} hosts-own none ${hosts_own})
   route_test(preload.deep-bound.${host} PRELOAD SAYS "preloaded: libleveldb_bloom"
+    "active: original (LevelDB is bound to its own definition, as RTLD_DEEPBIND does)"
     ${more} ${control} ${run} deep-bound none ${hosts_own})
   route_test(preload.deep-bound-created.${host} PRELOAD ROUTES ${route_${host}}
     SAYS "made by: libleveldb_bloom" ${more} ${control}

@@ -7,6 +7,7 @@ use core::ptr::{self, NonNull};
 use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
 };
+use super::elf;
 use super::modules::{self, Scope};
 use super::object::Object;
 use super::route::{self, Way};
@@ -115,6 +116,7 @@ pub unsafe fn filterpolicy_destroy(policy: *mut FilterPolicy) {
 #[must_use]
 pub fn active(link: Link) -> *const c_char {
     let (linked_create, elsewhere) = match link {
+        Link::Dynamic if is_kept_out() => return KEPT_OUT.as_ptr(),
         Link::Dynamic => (None, another_comes_first()),
         Link::Source => return c"leveldb_bloom (source build)".as_ptr(),
         Link::Static { create, elsewhere } => (create, elsewhere),
@@ -152,4 +154,27 @@ fn another_comes_first() -> bool {
         .all(|name| modules::first(name).is_some_and(|first| !modules::is_own(first.as_ptr())));
     modules::clear_error();
     another
+}
+
+const KEPT_OUT: &CStr = c"original (LevelDB is bound to its own definition, as RTLD_DEEPBIND does)";
+
+/// Whether ours is the process's definition, and yet no module uses it, but one that has its own
+/// uses that.
+fn is_kept_out() -> bool {
+    let (mut bound_to_ours, mut bound_to_own) = (false, false);
+    for name in [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL] {
+        let Some(ours) = modules::first(name) else { return false };
+        if !modules::is_own(ours.as_ptr()) {
+            return false;
+        }
+        elf::in_every_module(|module| {
+            for reference in module.references(name) {
+                bound_to_ours |= ptr::eq(reference.target, ours.as_ptr());
+                bound_to_own |= !reference.own_definition.is_null()
+                    && ptr::eq(reference.target, reference.own_definition)
+                    && !ptr::eq(reference.target, ours.as_ptr());
+            }
+        });
+    }
+    bound_to_own && !bound_to_ours
 }

@@ -10,6 +10,7 @@
 //!       create_filter  its CreateFilter
 //!       route          how that reaches the host's std::string
 //!         modules      the loaded modules, and their symbols
+//!         elf          what the tables of those modules say
 //! below all of them:
 //!   stats              LEVELDB_BLOOM_STATS
 //!   abi                what LevelDB passes, and what its policies look like
@@ -20,6 +21,7 @@
 
 pub mod abi;
 mod create_filter;
+mod elf;
 pub mod functions;
 pub mod leveldb;
 mod memory;

@@ -59,10 +59,15 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
     (!Module::is_own(found.as_ptr())).then_some(found)
 }
 
-/// The definition of `name` that the process uses, ours or not.
+/// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
+/// that includes ourselves even where we were loaded with RTLD_LOCAL.
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: a C string. RTLD_DEFAULT needs no handle.
-    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
+    // SAFETY: NULL stands for the main program, whose handle looks through the global scope; a C
+    // string.
+    unsafe {
+        let global = Handle(NonNull::new(libc::dlopen(ptr::null(), libc::RTLD_LAZY))?);
+        NonNull::new(libc::dlsym(global.0.as_ptr(), name.as_ptr()))
+    }
 }
 
 /// Forgets the message of a failed look-up, which the host might take for its own.
@@ -168,81 +173,5 @@ impl Drop for Names {
                 memory::free(entry.as_ptr().cast());
             }
         }
-    }
-}
-
-/// Calls `visit` with the name of everything that the module around `address` imports from others.
-pub(super) fn for_each_import(address: *const c_void, mut visit: impl FnMut(&CStr)) {
-    let mut import = Imports { address: address as usize, visit: &mut visit };
-    // SAFETY: `visit_imports` has dl_iterate_phdr's signature and is given `import`, which outlives
-    // it. It calls nothing of the loader's.
-    unsafe { libc::dl_iterate_phdr(Some(visit_imports), (&raw mut import).cast()) };
-}
-
-struct Imports<'a> {
-    address: usize,
-    visit: &'a mut dyn FnMut(&CStr),
-}
-
-#[cfg(target_pointer_width = "32")]
-use libc::{Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
-#[cfg(target_pointer_width = "64")]
-use libc::{Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
-
-/// An entry of a module's dynamic section: what it is, and its value.
-#[repr(C)]
-struct Dynamic {
-    tag: isize,
-    value: usize,
-}
-
-const DT_NULL: isize = 0;
-const DT_STRTAB: isize = 5;
-const DT_SYMTAB: isize = 6;
-const DT_GNU_HASH: isize = 0x6fff_fef5;
-
-unsafe extern "C" fn visit_imports(
-    info: *mut libc::dl_phdr_info,
-    _size: usize,
-    imports: *mut c_void,
-) -> c_int {
-    // SAFETY: dl_iterate_phdr passes the headers of a loaded module and the `Imports` that
-    // `for_each_import` gave it; the ELF format says the rest: the dynamic section ends with
-    // DT_NULL, and a symbol table that DT_GNU_HASH describes has its imports first.
-    unsafe {
-        let imports = &mut *imports.cast::<Imports<'_>>();
-        let base = (*info).dlpi_addr as usize;
-        let headers: &[ProgramHeader] =
-            memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
-        let inside = |header: &&ProgramHeader| {
-            let offset = imports.address.wrapping_sub(base).wrapping_sub(header.p_vaddr as usize);
-            header.p_type == libc::PT_LOAD && offset < header.p_memsz as usize
-        };
-        let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC);
-        let (Some(_), Some(dynamic)) = (headers.iter().find(inside), dynamic) else { return 0 };
-
-        let (mut strings, mut symbols, mut hash) = (0, 0, 0);
-        let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
-        while (*entry).tag != DT_NULL {
-            // Most loaders write the address; some leave the offset from the module's base.
-            let value = (*entry).value;
-            let address = if value < base { base.wrapping_add(value) } else { value };
-            match (*entry).tag {
-                DT_STRTAB => strings = address,
-                DT_SYMTAB => symbols = address,
-                DT_GNU_HASH => hash = address,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        if strings != 0 && symbols != 0 && hash != 0 {
-            let first_export = *(hash as *const u32).add(1) as usize;
-            for symbol in memory::array(symbols as *const Symbol, first_export) {
-                (imports.visit)(CStr::from_ptr(
-                    (strings + symbol.st_name as usize) as *const c_char,
-                ));
-            }
-        }
-        1
     }
 }

@@ -23,6 +23,7 @@ use core::mem;
 use core::ptr::{self, NonNull};
 
 use super::abi::{CreatePolicy, NewPolicy};
+use super::elf;
 use super::modules::{self, Scope};
 use super::stats::Route;
 use super::type_info::{self, Names};
@@ -294,11 +295,13 @@ fn find_unanimous() -> Option<Way> {
 /// that uses LevelDB's headers while no LevelDB can be seen in the process.
 fn find_imported(caller: *const c_void, own: bool, scope: &Scope) -> Option<Way> {
     let mut used = [false; STRING_KINDS.len()];
-    modules::for_each_import(caller, |name| {
-        for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
-            // In our own module each `append` is imported by us.
-            *used |= kind.members.iter().any(|start| name.to_bytes().starts_with(start.as_bytes()))
-                && !(own && name == kind.append);
+    elf::in_module_around(caller, |module| {
+        for name in module.imports() {
+            for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
+                let member = |start: &&str| name.to_bytes().starts_with(start.as_bytes());
+                // In our own module each `append` is imported by us.
+                *used |= kind.members.iter().any(member) && !(own && name == kind.append);
+            }
         }
     });
     let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);

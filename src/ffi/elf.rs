@@ -1,0 +1,203 @@
+//! What the ELF tables of loaded modules say: the names they import, and what their references
+//! were bound to.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use super::memory;
+
+#[cfg(target_pointer_width = "32")]
+use libc::{Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
+#[cfg(target_pointer_width = "64")]
+use libc::{Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
+
+/// The tables of one loaded module. Only made while dl_iterate_phdr keeps the module loaded.
+#[derive(Default)]
+pub(super) struct Tables {
+    base: usize,
+    strings: usize,
+    symbols: usize,
+    /// The symbols before this one are the module's imports.
+    first_export: usize,
+    relocations: [Relocations; 3],
+}
+
+/// A table of relocations: its address, its bytes, and the words an entry has.
+#[derive(Clone, Copy, Default)]
+struct Relocations {
+    start: usize,
+    bytes: usize,
+    entry_words: usize,
+}
+
+/// An entry of a module's dynamic section: what it is, and its value.
+#[repr(C)]
+struct Dynamic {
+    tag: isize,
+    value: usize,
+}
+
+const DT_NULL: isize = 0;
+const DT_PLTRELSZ: isize = 2;
+const DT_STRTAB: isize = 5;
+const DT_SYMTAB: isize = 6;
+const DT_RELA: isize = 7;
+const DT_RELASZ: isize = 8;
+const DT_REL: isize = 17;
+const DT_RELSZ: isize = 18;
+const DT_PLTREL: isize = 20;
+const DT_JMPREL: isize = 23;
+const DT_GNU_HASH: isize = 0x6fff_fef5;
+
+const REL_WORDS: usize = 2;
+const RELA_WORDS: usize = 3;
+
+/// A reference of a module's.
+pub(super) struct Reference {
+    /// What it is bound to. Before the first call of a function that is bound lazily, a place in
+    /// the module itself.
+    pub(super) target: *const c_void,
+    /// The module's own definition of the name, NULL where it has none.
+    pub(super) own_definition: *const c_void,
+}
+
+impl Tables {
+    /// # Safety
+    /// `info` is what dl_iterate_phdr passed to the callback that runs.
+    unsafe fn read(info: &libc::dl_phdr_info) -> Option<Tables> {
+        // SAFETY: the headers are a loaded module's; a dynamic section ends with DT_NULL; and the
+        // second word of DT_GNU_HASH's table is the index of the first symbol that is no import.
+        unsafe {
+            let base = info.dlpi_addr as usize;
+            let dynamic = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+            let mut tables = Tables { base, ..Tables::default() };
+            tables.relocations[0].entry_words = RELA_WORDS;
+            tables.relocations[1].entry_words = REL_WORDS;
+            let mut hash = 0;
+            let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
+            while (*entry).tag != DT_NULL {
+                let value = (*entry).value;
+                // Most loaders write the address; some leave the offset from the module's base.
+                let address = if value < base { base.wrapping_add(value) } else { value };
+                let [rela, rel, plt] = &mut tables.relocations;
+                match (*entry).tag {
+                    DT_STRTAB => tables.strings = address,
+                    DT_SYMTAB => tables.symbols = address,
+                    DT_GNU_HASH => hash = address,
+                    DT_RELA => rela.start = address,
+                    DT_RELASZ => rela.bytes = value,
+                    DT_REL => rel.start = address,
+                    DT_RELSZ => rel.bytes = value,
+                    DT_JMPREL => plt.start = address,
+                    DT_PLTRELSZ => plt.bytes = value,
+                    DT_PLTREL => {
+                        plt.entry_words =
+                            if value == DT_RELA as usize { RELA_WORDS } else { REL_WORDS };
+                    }
+                    _ => {}
+                }
+                entry = entry.add(1);
+            }
+            if tables.strings == 0 || tables.symbols == 0 {
+                return None;
+            }
+            if hash != 0 {
+                tables.first_export = *(hash as *const u32).add(1) as usize;
+            }
+            Some(tables)
+        }
+    }
+
+    fn name(&self, symbol: &Symbol) -> &CStr {
+        // SAFETY: a symbol's name is an offset into the module's strings, which end with NUL each.
+        unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const c_char) }
+    }
+
+    /// The names that the module imports from others.
+    pub(super) fn imports(&self) -> impl Iterator<Item = &CStr> {
+        // SAFETY: the symbol table has at least these entries.
+        let symbols = unsafe { memory::array(self.symbols as *const Symbol, self.first_export) };
+        symbols.iter().map(|symbol| self.name(symbol))
+    }
+
+    /// The module's references to `name` that the loader had to bind.
+    pub(super) fn references(&self, name: &CStr) -> impl Iterator<Item = Reference> {
+        self.relocations
+            .iter()
+            .flat_map(|table| {
+                let words = table.bytes / size_of::<usize>();
+                // SAFETY: the module's own table of relocations.
+                let words = unsafe { memory::array(table.start as *const usize, words) };
+                words.chunks_exact(table.entry_words.max(REL_WORDS))
+            })
+            .filter_map(move |relocation| {
+                let &[offset, info, ..] = relocation else { return None };
+                let index = if cfg!(target_pointer_width = "64") { info >> 32 } else { info >> 8 };
+                if index == 0 {
+                    return None;
+                }
+                // SAFETY: a relocation's symbol is in the symbol table, and the word that it relocates
+                // in the module, where code reads it as we do here.
+                unsafe {
+                    let symbol = &*(self.symbols as *const Symbol).add(index);
+                    let defined = symbol.st_shndx != 0;
+                    (self.name(symbol) == name).then(|| Reference {
+                        target: *(self.base.wrapping_add(offset) as *const *const c_void),
+                        own_definition: if defined {
+                            self.base.wrapping_add(symbol.st_value as usize) as *const c_void
+                        } else {
+                            core::ptr::null()
+                        },
+                    })
+                }
+            })
+    }
+}
+
+/// # Safety
+/// As [`Tables::read`].
+unsafe fn headers(info: &libc::dl_phdr_info) -> &[ProgramHeader] {
+    // SAFETY: the caller's promise.
+    unsafe { memory::array(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
+}
+
+/// Calls `visit` with the tables of the module around `address`. What it calls may not load,
+/// unload or look up anything: the loader's lock is held.
+pub(super) fn in_module_around(address: *const c_void, mut visit: impl FnMut(&Tables)) {
+    for_each_module(&mut |info| {
+        // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
+        let (headers, tables) = unsafe { (headers(info), Tables::read(info)) };
+        let offset = (address as usize).wrapping_sub(info.dlpi_addr as usize);
+        let around = |header: &ProgramHeader| {
+            header.p_type == libc::PT_LOAD
+                && offset.wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
+        };
+        if let (true, Some(tables)) = (headers.iter().any(around), tables) {
+            visit(&tables);
+        }
+    });
+}
+
+/// Calls `visit` with the tables of every module, as [`in_module_around`].
+pub(super) fn in_every_module(mut visit: impl FnMut(&Tables)) {
+    for_each_module(&mut |info| {
+        // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
+        if let Some(tables) = unsafe { Tables::read(info) } {
+            visit(&tables);
+        }
+    });
+}
+
+fn for_each_module(mut visit: &mut dyn FnMut(&libc::dl_phdr_info)) {
+    // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visit`, which outlives it.
+    unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
+}
+
+unsafe extern "C" fn pass_on(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    visit: *mut c_void,
+) -> c_int {
+    // SAFETY: `for_each_module` gave `visit`; dl_iterate_phdr passes a valid entry.
+    unsafe { (*visit.cast::<&mut dyn FnMut(&libc::dl_phdr_info)>())(&*info) };
+    0
+}
