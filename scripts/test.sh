@@ -33,6 +33,7 @@ case "${1-}" in
 esac
 
 ensure_rust
+command -v cc >/dev/null || ensure_packages build-essential
 step "rustfmt"
 cargo fmt --all --check
 step "clippy"
