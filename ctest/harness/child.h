@@ -69,7 +69,8 @@ class Child {
   const pid_t pid_;
 };
 
-inline ChildResult RunChild(std::vector<std::string> arguments, const Environment& environment = {}) {
+inline ChildResult RunChild(std::vector<std::string> arguments,
+                            const Environment& environment = {}) {
   return Child(std::move(arguments), environment).Wait();
 }
 

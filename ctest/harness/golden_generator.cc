@@ -107,8 +107,8 @@ void Print(const Stock& stock) {
     return std::unique_ptr<const leveldb::FilterPolicy>(stock.NewBloomFilterPolicy(bits));
   };
   std::printf(
-      "// Printed by golden_generator.cc from LevelDB's own library (1.23 as in Debian 12): do not\n"
-      "// edit. Bytes are in hexadecimal.\n\n"
+      "// Printed by golden_generator.cc from LevelDB's own library (1.23, as in Debian 12):\n"
+      "// do not edit. Bytes are in hexadecimal.\n\n"
       "#ifndef LEVELDB_BLOOM_HARNESS_GOLDEN_VALUES_H_\n"
       "#define LEVELDB_BLOOM_HARNESS_GOLDEN_VALUES_H_\n\n"
       "#include \"golden.h\"\n\n"

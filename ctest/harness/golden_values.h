@@ -1,5 +1,5 @@
-// Printed by golden_generator.cc from LevelDB's own library (1.23 as in Debian 12): do not
-// edit. Bytes are in hexadecimal.
+// Printed by golden_generator.cc from LevelDB's own library (1.23, as in Debian 12):
+// do not edit. Bytes are in hexadecimal.
 
 #ifndef LEVELDB_BLOOM_HARNESS_GOLDEN_VALUES_H_
 #define LEVELDB_BLOOM_HARNESS_GOLDEN_VALUES_H_
@@ -89,7 +89,9 @@ const std::vector<GoldenFilter> kGoldenFilters = {
           "54000000", "55000000", "56000000", "57000000", "58000000", "59000000", "5a000000",
           "5b000000", "5c000000", "5d000000", "5e000000", "5f000000", "60000000", "61000000",
           "62000000", "63000000"},
-     "036a846c45c9e794340dbc196936ca46232007a9233719c78468468c807e4f5b19a0059cb78522408a666dbbc326bce0400ee4bb1445cb2872d6f4cea076c44034646fadb5790d555cf6d92814c1e9800b2ceb32876168d67b8b43a28ca95764c10ce3dce844676f98af5a480e70832b105826a4c8b3a21532201e38fe06"},
+     "036a846c45c9e794340dbc196936ca46232007a9233719c78468468c807e4f5b19a0059cb78522408a666d"
+     "bbc326bce0400ee4bb1445cb2872d6f4cea076c44034646fadb5790d555cf6d92814c1e9800b2ceb328761"
+     "68d67b8b43a28ca95764c10ce3dce844676f98af5a480e70832b105826a4c8b3a21532201e38fe06"},
     {7, {"00000000", "01000000", "02000000", "03000000", "04000000", "05000000", "06000000",
           "07000000", "08000000", "09000000", "0a000000"},
      "1bb150280659561c7b0904"},
@@ -114,7 +116,8 @@ const std::vector<GoldenHash> kGoldenHashes = {
     {"e180b932", 0xed21633a},
     {"68656c6c6f", 0xf795964e},
     {"01c00000000000000014", 0x5ea4107f},
-    {"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", 0xab8439d3},
+    {"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
+     "eeeeeeee", 0xab8439d3},
 };
 
 const std::vector<GoldenAnswer> kGoldenAnswers = {
