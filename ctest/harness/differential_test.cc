@@ -258,12 +258,13 @@ TEST_F(DifferentialTest, TheTwoAreDifferentFiles) {
 }
 
 TEST_F(DifferentialTest, RandomCases) {
-  std::printf("seed %" PRIu64 ", %" PRIu64 " cases\n", seed, cases);
   for (const DoorKind& kind : Doors()) candidates_.emplace_back(kind);
   candidates_.emplace_back(DoorKind{"PolicyInStock", OpenInStock, "callbacks", true});
 
   const bool one = only_case != UINT64_MAX;
-  for (uint64_t i = one ? only_case : 0; i < (one ? only_case + 1 : cases); i++) {
+  const uint64_t first = one ? only_case : 0, end = one ? only_case + 1 : cases;
+  std::printf("seed %" PRIu64 ", cases %" PRIu64 " to %" PRIu64 "\n", seed, first, end - 1);
+  for (uint64_t i = first; i < end; i++) {
     Compare(i);
     ASSERT_FALSE(HasFailure()) << "to run it again: --seed=" << seed << " --case=" << i;
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,6 +94,31 @@ TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   for (const std::string& path : {folder_.Path("no/such/folder"), folder_.Path("")}) {
     for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(path, how, 3));
   }
+}
+
+// One write a line is why lines of several processes do not mix. A socket keeps writes apart.
+TEST_F(StatisticsTest, EachLineIsOneWrite) {
+  int ends[2];
+  ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
+  const pid_t child = fork();
+  ASSERT_LE(0, child);
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    setenv(kVariable, "stderr", 1);
+    execl(HARNESS_STATISTICS_PROGRAM, HARNESS_STATISTICS_PROGRAM, "destroy", "20", nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  char written[1000];
+  for (ssize_t size; (size = read(ends[0], written, sizeof(written))) > 0;) {
+    EXPECT_EQ('\n', written[size - 1]);
+    text.append(written, static_cast<size_t>(size));
+  }
+  close(ends[0]);
+  int status;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  ExpectLines(text, child, 20);
 }
 
 TEST_F(StatisticsTest, LinesOfManyProcessesDoNotMix) {
