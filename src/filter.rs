@@ -46,23 +46,23 @@ pub fn filter_len(num_keys: usize, bits_per_key: u32) -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filter<'a> {
     /// Too short to hold a bit: matches nothing, as LevelDB says.
-    Empty,
-    /// Asks for more probes than we know how to make: matches everything.
-    Unknown,
-    /// The bits, at least one byte of them, and the number of probes, 0..=30.
-    Bits(&'a [u8], u32),
+    Never,
+    /// Asks for no probe, or for more than there can be: matches everything.
+    Always,
+    /// The bits, at least one byte of them, and the number of probes, 1..=30.
+    Probe { array: &'a [u8], k: u32 },
 }
 
 impl<'a> Filter<'a> {
     /// Reads any bytes at all; nothing is malformed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn parse(filter: &'a [u8]) -> Self {
         match filter.split_last() {
-            Some((&k, bits)) if !bits.is_empty() => {
-                let k = u32::from(k);
-                if k > MAX_PROBES { Filter::Unknown } else { Filter::Bits(bits, k) }
-            }
-            _ => Filter::Empty,
+            Some((&k, array)) if !array.is_empty() => match u32::from(k) {
+                k @ 1..=MAX_PROBES => Filter::Probe { array, k },
+                _ => Filter::Always,
+            },
+            _ => Filter::Never,
         }
     }
 }
@@ -98,12 +98,12 @@ mod tests {
 
     #[test]
     fn any_bytes_can_be_read() {
-        assert_eq!(Filter::parse(&[]), Filter::Empty);
-        assert_eq!(Filter::parse(&[6]), Filter::Empty);
-        assert_eq!(Filter::parse(&[0, 6]), Filter::Bits(&[0], 6));
-        assert_eq!(Filter::parse(&[0, 0]), Filter::Bits(&[0], 0));
-        assert_eq!(Filter::parse(&[0, 30]), Filter::Bits(&[0], 30));
-        assert_eq!(Filter::parse(&[0, 31]), Filter::Unknown);
-        assert_eq!(Filter::parse(&[0, 255]), Filter::Unknown);
+        assert_eq!(Filter::parse(&[]), Filter::Never);
+        assert_eq!(Filter::parse(&[6]), Filter::Never);
+        assert_eq!(Filter::parse(&[0, 6]), Filter::Probe { array: &[0], k: 6 });
+        assert_eq!(Filter::parse(&[0, 0]), Filter::Always);
+        assert_eq!(Filter::parse(&[0, 30]), Filter::Probe { array: &[0], k: 30 });
+        assert_eq!(Filter::parse(&[0, 31]), Filter::Always);
+        assert_eq!(Filter::parse(&[0, 255]), Filter::Always);
     }
 }

@@ -5,7 +5,8 @@
 /// The seed that LevelDB's bloom filter gives to [`hash`].
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-const M: u32 = 0xc6a4_a793;
+/// The multiplier of every step.
+pub(crate) const M: u32 = 0xc6a4_a793;
 
 /// LevelDB's `Hash(data, n, seed)`, the same on every machine.
 ///

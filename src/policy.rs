@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 
 use crate::filter::{FilterTooLarge, filter_len, probes_for};
-use crate::kernel::{Kernel, Key};
+use crate::kernel::{GROUP, Kernel, Key, in_groups, scratch};
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
 /// is read without its filters.
@@ -84,7 +85,8 @@ impl BloomFilterPolicy {
         destination.try_reserve(len).map_err(|_| FilterTooLarge)?;
         let start = destination.len();
         destination.resize(start + len, 0);
-        self.fill(keys.iter().map(|key| Key::new(key.as_ref())), &mut destination[start..]);
+        let keys_of = || keys.iter().map(|key| Key::new(key.as_ref()));
+        self.fill_from(keys.len(), keys_of, &mut destination[start..]);
         Ok(())
     }
 
@@ -92,43 +94,101 @@ impl BloomFilterPolicy {
     /// is certain; true may be a false positive.
     #[must_use]
     pub fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        (self.kernel.may_match)(key, filter)
+        self.kernel.may_match(Key::new(key), filter)
     }
 
-    /// Writes the filter for `keys` over all of `filter`, which must have been zeroed and have
-    /// the length that [`filter_len`](Self::filter_len) gives for their number.
-    pub(crate) fn fill<'k>(&self, keys: impl Iterator<Item = Key<'k>>, filter: &mut [u8]) {
-        let mut keys = keys;
-        let mut batch = [Key::EMPTY; 64];
-        let Some((probes, array)) = filter.split_last_mut() else {
-            return;
-        };
-        *probes = self.probes as u8;
-        loop {
-            let mut filled = 0;
-            for (slot, key) in batch.iter_mut().zip(&mut keys) {
-                *slot = key;
-                filled += 1;
+    /// Asks `filter` for many keys: `results[i]` becomes the answer for `keys[i]`, for as many as
+    /// both have. Returns how many are true. Several times faster than one by one.
+    pub fn keys_may_match<K: AsRef<[u8]>>(
+        &self,
+        keys: &[K],
+        filter: &[u8],
+        results: &mut [bool],
+    ) -> usize {
+        let keys = keys.iter().map(|key| Key::new(key.as_ref()));
+        self.in_answered_groups(keys, results, |kernel, group, answers| {
+            kernel.keys_may_match(group, filter, answers)
+        })
+    }
+
+    /// Asks many filters for one key, as a read does that looks through many tables: the key is
+    /// hashed once. `results[i]` becomes the answer of `filters[i]`, for as many as both have.
+    /// Returns how many are true.
+    pub fn filters_may_match<F: AsRef<[u8]>>(
+        &self,
+        key: &[u8],
+        filters: &[F],
+        results: &mut [bool],
+    ) -> usize {
+        let filters = filters.iter().map(|filter| Key::new(filter.as_ref()));
+        self.in_answered_groups(filters, results, |kernel, group, answers| {
+            kernel.filters_may_match(Key::new(key), group, answers)
+        })
+    }
+
+    fn in_answered_groups<'k>(
+        &self,
+        asked: impl Iterator<Item = Key<'k>>,
+        results: &mut [bool],
+        answer: impl Fn(&Kernel, &[Key<'k>], &mut [u8]) -> usize,
+    ) -> usize {
+        let mut ones = 0;
+        let asked = asked.take(results.len());
+        let mut results = results.iter_mut();
+        in_groups(asked, |group| {
+            let mut answers = [0; GROUP];
+            ones += answer(self.kernel, group, &mut answers);
+            for (_, (answer, result)) in group.iter().zip(answers.iter().zip(&mut results)) {
+                *result = *answer != 0;
             }
-            match batch.get(..filled) {
-                Some([]) | None => return,
-                Some(batch) => (self.kernel.insert)(batch, self.probes, array),
-            }
+        });
+        ones
+    }
+
+    /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
+    /// [`filter_len`](Self::filter_len) gives for their number.
+    #[inline]
+    pub(crate) fn fill(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
+        if let Some((probes, array)) = filter.split_last_mut() {
+            probes.write(self.probes as u8);
+            self.kernel.create_uninit(keys, self.probes, array);
         }
     }
 
-    /// [`fill`](Self::fill) from keys that already lie in an array.
-    pub(crate) fn fill_slice(&self, keys: &[Key<'_>], filter: &mut [u8]) {
-        let Some((probes, array)) = filter.split_last_mut() else {
-            return;
-        };
+    /// [`fill`](Self::fill) for `num_keys` keys that do not lie in an array.
+    ///
+    /// They are listed first, which is what a kernel can do most with. Beyond [`LISTED`] keys, where
+    /// a list would cost more memory than it saves time, and where there is no memory for one, they
+    /// go in by groups.
+    pub(crate) fn fill_from<'k, K: Iterator<Item = Key<'k>>>(
+        &self,
+        num_keys: usize,
+        keys: impl Fn() -> K,
+        filter: &mut [u8],
+    ) {
+        let Some((probes, array)) = filter.split_last_mut() else { return };
         *probes = self.probes as u8;
-        (self.kernel.insert)(keys, self.probes, array);
+        let (kernel, k) = (self.kernel, self.probes);
+        let listed = num_keys <= LISTED
+            && scratch::with_keys(num_keys, keys(), |keys| kernel.create(keys, k, array));
+        if listed {
+            return;
+        }
+        array.fill(0);
+        in_groups(keys(), |group| {
+            let mut hashes = [0; GROUP];
+            let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
+            kernel.hash_keys(group, hashes);
+            kernel.insert_hashes(hashes, k, array);
+        });
     }
 }
+
+/// The most keys that are listed for a kernel: 64 KiB on a 64-bit machine.
+const LISTED: usize = 4096;
 
 /// Whether `filter` may hold `key`; needs no policy, since a filter says itself how it was made.
 #[must_use]
 pub fn key_may_match(key: &[u8], filter: &[u8]) -> bool {
-    (Kernel::best().may_match)(key, filter)
+    Kernel::best().may_match(Key::new(key), filter)
 }

@@ -54,3 +54,32 @@ impl Iterator for Positions {
 }
 
 impl ExactSizeIterator for Positions {}
+
+/// A bit array's length in bits. 64-bit arithmetic even where `usize` has 32: there LevelDB divides
+/// by zero for an array of 2^29 bytes.
+fn bits_of(array: &[u8]) -> u64 {
+    array.len() as u64 * 8
+}
+
+/// Bit p is bit p % 8, least significant first, of byte p / 8.
+fn place(position: u64) -> (usize, u8) {
+    ((position / 8) as usize, 1 << (position % 8))
+}
+
+/// Sets the bits of a key with this hash in a filter's bit array.
+pub(crate) fn insert(hash: u32, k: u32, array: &mut [u8]) {
+    for position in Positions::new(hash, k, bits_of(array)) {
+        let (byte, mask) = place(position);
+        if let Some(byte) = array.get_mut(byte) {
+            *byte |= mask;
+        }
+    }
+}
+
+/// Whether all bits of a key with this hash are set in a filter's bit array.
+pub(crate) fn contains(hash: u32, k: u32, array: &[u8]) -> bool {
+    Positions::new(hash, k, bits_of(array)).all(|position| {
+        let (byte, mask) = place(position);
+        array.get(byte).is_some_and(|byte| byte & mask != 0)
+    })
+}

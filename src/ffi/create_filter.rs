@@ -1,6 +1,7 @@
 //! `FilterPolicy::CreateFilter` of our objects: make the filter, let the host's string append it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::abi::{Callbacks, Slice};
@@ -96,17 +97,15 @@ unsafe fn bloom_filter(
     // SAFETY: the caller's promise; the buffer has BUFFER bytes, `allocate` gives `len`.
     unsafe {
         let memory = if len <= BUFFER {
-            let buffer = (&raw mut (*call).buffer).cast::<u8>();
-            buffer.write_bytes(0, len);
-            buffer
+            (&raw mut (*call).buffer).cast::<u8>()
         } else {
-            let Some(memory) = memory::allocate(len) else {
+            let Some(memory) = memory::allocate_unset(len) else {
                 return (MATCH_ALL.as_ptr(), MATCH_ALL.len());
             };
             (*call).heap = memory.as_ptr().cast();
             memory.as_ptr()
         };
-        policy.fill_slice(keys, memory::array_mut(memory, len));
+        policy.fill(keys, memory::array_mut(memory.cast::<MaybeUninit<u8>>(), len));
         (memory, len)
     }
 }

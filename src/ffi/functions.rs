@@ -1,12 +1,13 @@
 //! The library's own C functions, between raw arguments and the safe policy.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use super::abi::Slice;
 use super::memory::{self, KeyArrays, Reserve, bytes};
 use super::stats::{self, Counters, Route};
-use crate::kernel::{Kernel, Key};
+use crate::kernel::{GROUP, Kernel, Key, in_groups};
 use crate::policy::BloomFilterPolicy;
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
@@ -123,7 +124,7 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: fresh zeroed memory of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        self.policy.fill(keys.iter(), filter);
+        self.policy.fill_from(num_keys, || keys.iter(), filter);
         self.count_filter(num_keys, len);
         Some((memory, len))
     }
@@ -146,14 +147,13 @@ impl Policy {
         let (keys, filter) = unsafe {
             (
                 memory::array(keys.cast::<Key<'_>>(), num_keys),
-                memory::array_mut(filter.cast::<u8>(), filter_length),
+                memory::array_mut(filter.cast::<MaybeUninit<u8>>(), filter_length),
             )
         };
         if keys.len() != num_keys || filter.len() != len {
             return status::INVALID_ARGUMENT;
         }
-        filter.fill(0);
-        self.policy.fill_slice(keys, filter);
+        self.policy.fill(keys, filter);
         self.count_filter(num_keys, len);
         if let Some(counters) = self.counters() {
             counters.set_route(Route::Buffer);
@@ -237,7 +237,7 @@ pub unsafe fn key_may_match(
 ) -> u8 {
     // SAFETY: the caller's promise.
     let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
-    (Kernel::best().may_match)(key, filter).into()
+    Kernel::best().may_match(Key::new(key), filter).into()
 }
 
 /// Asks for many keys; writes 0 or 1 each to `results` (unless it is NULL) and returns the ones.
@@ -260,16 +260,14 @@ pub unsafe fn keys_may_match(
         };
         (keys, bytes(filter, filter_length), memory::array_mut(results, num_keys))
     };
-    let may_match = Kernel::best().may_match;
-    let mut results = results.iter_mut();
+    let kernel = Kernel::best();
     let mut ones = 0;
-    for key in keys.iter() {
-        let answer = may_match(key.bytes(), filter);
-        ones += usize::from(answer);
-        if let Some(result) = results.next() {
-            *result = answer.into();
-        }
-    }
+    let mut results = results.chunks_mut(GROUP);
+    in_groups(keys.iter(), |group| {
+        let mut unwanted = [0; GROUP];
+        let results = results.next().unwrap_or(&mut unwanted);
+        ones += kernel.keys_may_match(group, filter, results);
+    });
     ones
 }
 

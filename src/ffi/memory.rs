@@ -84,6 +84,12 @@ pub(super) fn allocate(len: usize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { libc::calloc(len.max(1), 1) }.cast())
 }
 
+/// [`allocate`], with whatever the bytes held before.
+pub(super) fn allocate_unset(len: usize) -> Option<NonNull<u8>> {
+    // SAFETY: malloc takes any size.
+    NonNull::new(unsafe { libc::malloc(len.max(1)) }.cast())
+}
+
 /// A value in memory from C's `malloc`. `None`, and the value dropped, where there is no memory.
 pub(super) fn allocate_value<T>(value: T) -> Option<NonNull<T>> {
     const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };

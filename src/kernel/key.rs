@@ -1,38 +1,70 @@
-//! A key as LevelDB passes it.
+//! The key type: what LevelDB calls a Slice.
 
 use core::marker::PhantomData;
-use core::mem::offset_of;
 
-/// One key: a pointer and a length, laid out as `leveldb::Slice`, so that the array LevelDB hands
-/// to `CreateFilter` is an array of these with no copy made.
+/// A borrowed byte string with the layout of `leveldb::Slice`, so that an
+/// array of LevelDB's own slices can be used as it is.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Key<'a> {
-    /// Not looked at when `len` is 0: LevelDB and C callers may leave anything there.
-    data: *const u8,
+    ptr: *const u8,
     len: usize,
-    lifetime: PhantomData<&'a [u8]>,
+    bytes: PhantomData<&'a [u8]>,
 }
 
 const _: () = assert!(
-    offset_of!(Key<'static>, data) == 0 && offset_of!(Key<'static>, len) == size_of::<usize>()
+    size_of::<Key>() == 2 * size_of::<usize>()
+        && core::mem::offset_of!(Key, ptr) == 0
+        && core::mem::offset_of!(Key, len) == size_of::<usize>()
 );
 
 impl<'a> Key<'a> {
-    /// The key of no bytes.
-    pub(crate) const EMPTY: Key<'static> = Key::new(&[]);
-
-    pub(crate) const fn new(key: &'a [u8]) -> Self {
-        Key { data: key.as_ptr(), len: key.len(), lifetime: PhantomData }
+    /// A key of any bytes; never fails.
+    #[inline(always)]
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Key { ptr: bytes.as_ptr(), len: bytes.len(), bytes: PhantomData }
     }
 
-    #[inline]
-    pub(crate) fn bytes(self) -> &'a [u8] {
-        if self.len == 0 || self.data.is_null() {
+    #[inline(always)]
+    pub(crate) fn as_bytes(self) -> &'a [u8] {
+        if self.len == 0 {
             return &[];
         }
-        // SAFETY: `new` took the two from a slice that lives for 'a; whoever casts a foreign array
-        // to `[Key<'a>]` (ffi::memory::keys) has established the same of each entry.
-        unsafe { core::slice::from_raw_parts(self.data, self.len) }
+        // SAFETY: `new` took the two from a slice that lives for 'a; whoever casts a foreign array to
+        // `[Key<'a>]` (in `ffi`) has established the same of each entry.
+        unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
+    }
+
+    /// The first byte; dangling or NULL when the key is empty.
+    #[inline(always)]
+    pub(crate) const fn as_ptr(self) -> *const u8 {
+        self.ptr
+    }
+
+    #[inline(always)]
+    pub(crate) const fn len(self) -> usize {
+        self.len
+    }
+}
+
+/// The most keys that [`in_groups`] hands on at once.
+pub(crate) const GROUP: usize = 128;
+
+/// Hands keys on in groups, each but the last of [`GROUP`].
+pub(crate) fn in_groups<'k>(
+    mut keys: impl Iterator<Item = Key<'k>>,
+    mut f: impl FnMut(&[Key<'k>]),
+) {
+    loop {
+        let mut group = [Key::new(&[]); GROUP];
+        let mut len = 0;
+        for (place, key) in group.iter_mut().zip(&mut keys) {
+            *place = key;
+            len += 1;
+        }
+        match group.get(..len) {
+            None | Some([]) => return,
+            Some(group) => f(group),
+        }
     }
 }

@@ -1,36 +1,191 @@
-//! Implementations of the same filter, one a file. A policy holds the one it was made with; there
-//! is no global and no choice per call.
+//! The same bits, faster: one kernel per instruction set.
+//!
+//! A kernel is chosen once, when a policy is made, and kept in it. `crate::probe` says what the
+//! answers must be.
 
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::filter::MAX_PROBES;
+
+pub(crate) use key::{GROUP, Key, in_groups};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
+mod avx512;
+mod bits;
+#[cfg(target_arch = "x86_64")]
+mod cpu;
 mod key;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 mod portable;
+pub(crate) mod scratch;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use key::Key;
-
-/// One implementation of the filter's two operations. All of them give the same bits and answers.
-#[derive(Debug)]
+/// One implementation of the filter's work. Only a kernel that this machine
+/// can run is ever handed out, which is what makes the methods safe.
 pub struct Kernel {
     name: &'static str,
-    /// Sets the bits of every key in `array`, a filter without its last byte, with `k` probes each.
-    pub(crate) insert: fn(keys: &[Key<'_>], k: u32, array: &mut [u8]),
-    /// Whether `filter`, any bytes at all, may hold `key`.
-    pub(crate) may_match: fn(key: &[u8], filter: &[u8]) -> bool,
+    /// Whether this machine can run it.
+    supported: fn() -> bool,
+    hash_keys: unsafe fn(&[Key], &mut [u32]),
+    create: unsafe fn(&[Key], u32, &mut [MaybeUninit<u8>]),
+    insert_hashes: unsafe fn(&[u32], u32, &mut [u8]),
+    may_match: unsafe fn(Key, &[u8]) -> bool,
+    keys_may_match: unsafe fn(&[Key], &[u8], &mut [u8]) -> usize,
+    filters_may_match: unsafe fn(Key, &[Key], &mut [u8]) -> usize,
+}
+
+/// Every kernel built for this target, the fastest first.
+static KERNELS: &[Kernel] = &[
+    #[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
+    avx512::KERNEL,
+    #[cfg(target_arch = "x86_64")]
+    avx2::KERNEL,
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    neon::KERNEL,
+    portable::KERNEL,
+];
+
+static PORTABLE: Kernel = portable::KERNEL;
+
+impl core::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Kernel").field(&self.name).finish()
+    }
 }
 
 impl Kernel {
-    /// The kernel's name: `portable`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    /// The names of all kernels there are, whether or not this machine or build has them.
+    pub const NAMES: [&'static str; 4] = ["avx512", "avx2", "neon", "portable"];
+
+    /// The kernels this machine can run, the fastest first.
+    pub fn available() -> impl Iterator<Item = &'static Kernel> {
+        KERNELS.iter().filter(|kernel| (kernel.supported)())
     }
 
     /// The fastest kernel this machine can run.
     #[must_use]
+    #[inline]
     pub fn best() -> &'static Kernel {
-        &portable::KERNEL
+        static BEST: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
+        // SAFETY: NULL, or the reference to a static that was stored below.
+        match unsafe { BEST.load(Ordering::Relaxed).as_ref() } {
+            Some(best) => best,
+            None => {
+                let best = Self::available().next().unwrap_or(&PORTABLE);
+                BEST.store(ptr::from_ref(best).cast_mut(), Ordering::Relaxed);
+                best
+            }
+        }
     }
 
-    /// Every kernel this machine can run, best first.
-    pub fn available() -> impl Iterator<Item = &'static Kernel> {
-        [&portable::KERNEL].into_iter()
+    /// The kernel of that name, where this machine can run it.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Kernel> {
+        Self::available().find(|kernel| kernel.name == name)
     }
+
+    /// The kernel's name, one of [`NAMES`](Self::NAMES).
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Hashes `keys[i]` into `hashes[i]`, for as many as both have.
+    pub(crate) fn hash_keys(&self, keys: &[Key], hashes: &mut [u32]) {
+        let (keys, hashes) = same_length(keys, hashes);
+        // SAFETY: `available` handed this kernel out, so the machine has its
+        // instructions; the lengths are equal.
+        unsafe { (self.hash_keys)(keys, hashes) }
+    }
+
+    /// Writes the bit array (the filter without its k byte) of `keys` with
+    /// `k` probes each. What `array` held before does not matter; afterwards
+    /// all of it is initialised. More than 30 probes count as 30.
+    #[inline]
+    pub(crate) fn create_uninit(&self, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+        if array.is_empty() {
+            return;
+        }
+        // SAFETY: `available` handed this kernel out, so the machine has its
+        // instructions; the array is not empty and k is at most 30.
+        unsafe { (self.create)(keys, k.min(MAX_PROBES), array) }
+    }
+
+    /// `create_uninit` for memory that has been written before.
+    #[inline]
+    pub(crate) fn create(&self, keys: &[Key], k: u32, array: &mut [u8]) {
+        let array: *mut [u8] = array;
+        // SAFETY: the same memory; a kernel writes nothing but initialised
+        // bytes to it.
+        self.create_uninit(keys, k, unsafe { &mut *(array as *mut [MaybeUninit<u8>]) })
+    }
+
+    /// Adds the bits of keys with these hashes to a bit array.
+    pub(crate) fn insert_hashes(&self, hashes: &[u32], k: u32, array: &mut [u8]) {
+        if array.is_empty() {
+            return;
+        }
+        // SAFETY: as in `create_uninit`.
+        unsafe { (self.insert_hashes)(hashes, k.min(MAX_PROBES), array) }
+    }
+
+    /// Whether a filter, k byte included, may hold the key.
+    #[inline]
+    pub(crate) fn may_match(&self, key: Key, filter: &[u8]) -> bool {
+        // SAFETY: `available` handed this kernel out.
+        unsafe { (self.may_match)(key, filter) }
+    }
+
+    /// Asks one filter for many keys: `results[i]` is 1 or 0 for `keys[i]`,
+    /// for as many as both have. Returns how many are 1.
+    pub(crate) fn keys_may_match(&self, keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+        let (keys, results) = same_length(keys, results);
+        // SAFETY: `available` handed this kernel out; the lengths are equal.
+        unsafe { (self.keys_may_match)(keys, filter, results) }
+    }
+
+    /// Asks many filters, k bytes included, for one key, as `keys_may_match`
+    /// asks one for many. The filters come in `Key`s, which are borrowed bytes.
+    pub(crate) fn filters_may_match(&self, key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+        let (filters, results) = same_length(filters, results);
+        // SAFETY: `available` handed this kernel out; the lengths are equal.
+        unsafe { (self.filters_may_match)(key, filters, results) }
+    }
+}
+
+/// The first elements of both, as many as the shorter has.
+#[inline(always)]
+fn same_length<'a, 'b, A, B>(a: &'a [A], b: &'b mut [B]) -> (&'a [A], &'b mut [B]) {
+    let n = a.len().min(b.len());
+    (a.get(..n).unwrap_or(&[]), b.get_mut(..n).unwrap_or(&mut []))
+}
+
+/// Hands an answer on through a branch.
+///
+/// Without it an address computed from the answer would wait for the whole
+/// query; with it the processor guesses the answer and goes on. A chain of
+/// dependent queries is slower than stock LevelDB's otherwise.
+#[inline(always)]
+fn through_a_branch(answer: bool) -> bool {
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
+        allow(unused_mut)
+    )]
+    let mut yes = 1usize;
+    if !answer {
+        return false;
+    }
+    // Nothing happens here, but a compiler cannot know, so it has to branch.
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+    // SAFETY: an empty instruction sequence.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))
+    }
+    yes != 0
 }

@@ -1,0 +1,674 @@
+//! AVX2, for x86-64 processors since Haswell and Zen.
+//!
+//! ```text
+//! for each key: h = hash(key)
+//!     for each p in positions(h, k, bits): set bit p
+//! ```
+//! with these departures:
+//! 1. Eight keys at a time, one in each 32-bit lane. Fewer than eight are
+//!    padded with copies of the first; of more, the last eight overlap those
+//!    before: to set a bit twice is to set it once.
+//! 2. Keys of one length are loaded 16 bytes at a time and transposed. Keys
+//!    of mixed lengths are hashed side by side to the end of the longest, and
+//!    lanes that are past their end keep their hash.
+//! 3. Positions are sums of two remainders, as in `bits::each_position`.
+//! 4. Some probes are computed before the eight keys before are set: one is
+//!    arithmetic, the other stores.
+//! 5. An array of up to 32 bytes is built in a register; one of up to 32 Kbit
+//!    with a byte a bit (see `bits::BYTE_PER_BIT_MAX`).
+//! 6. A batch of queries asks eight keys at once, with gathers, and all their
+//!    probes: where to stop early is what a branch predictor cannot know.
+//!
+//! A query for one key is the portable kernel's: eight lanes win it nothing.
+
+// Intrinsics that are safe functions in newer compilers.
+#![allow(unused_unsafe)]
+// Lanes are counted, not listed.
+#![allow(clippy::needless_range_loop)]
+
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+use super::Key;
+use super::bits::{self, BYTE_PER_BIT_MAX, WINDOWS};
+use super::{Kernel, cpu, portable, scratch};
+use crate::filter::Filter;
+use crate::hash::{BLOOM_SEED as SEED, M};
+
+pub(super) const KERNEL: Kernel = Kernel {
+    name: "avx2",
+    supported: cpu::has_avx2,
+    hash_keys,
+    create,
+    insert_hashes,
+    may_match: portable::may_match,
+    keys_may_match,
+    filters_may_match: portable::filters_may_match,
+};
+
+const LANES: usize = 8;
+/// How many probes of eight keys are computed before the first is set.
+const AHEAD: usize = 4;
+
+/// Moves bytes down by 16 - n where loaded from n on.
+static SHIFTS: [i8; 32] = {
+    let mut table = [-1; 32];
+    let mut i = 0;
+    while i < 16 {
+        table[i] = i as i8;
+        i += 1;
+    }
+    table
+};
+
+static ZEROS: [u8; 16] = [0; 16];
+
+/// Where hashes come from: keys, or hashes made before.
+trait Source: Copy {
+    /// The hashes of the eight from each of `starts` on.
+    ///
+    /// # Safety
+    /// The processor has AVX2; there are eight.
+    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m256i; G];
+}
+
+impl Source for u32 {
+    #[inline(always)]
+    unsafe fn hashes<const G: usize>(starts: [*const u32; G]) -> [__m256i; G] {
+        // SAFETY: the caller's word.
+        starts.map(|start| unsafe { _mm256_loadu_si256(start.cast()) })
+    }
+}
+
+impl Source for Key<'_> {
+    #[inline(always)]
+    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m256i; G] {
+        // SAFETY: the caller's word: eight keys, two words each.
+        unsafe {
+            let len = (*starts[0]).len();
+            let all = _mm256_set1_epi64x(len as i64);
+            let mut same = _mm256_set1_epi64x(-1);
+            for start in starts {
+                for two in 0..LANES / 2 {
+                    let words = _mm256_loadu_si256(start.cast::<__m256i>().add(two));
+                    same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
+                }
+            }
+            // the lengths are the odd words
+            if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
+                hash_uniform(starts, len)
+            } else {
+                starts.map(|start| hash_mixed(start))
+            }
+        }
+    }
+}
+
+/// One step in the low halves of 64-bit lanes; the high halves are of no
+/// account. A 32-bit product takes twice as long as these.
+#[inline(always)]
+unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let m = _mm256_set1_epi64x(M as i64);
+        let h = _mm256_mul_epu32(_mm256_add_epi32(h, word), m);
+        _mm256_xor_si256(h, _mm256_srli_epi32(h, SHIFT))
+    }
+}
+
+/// The four words of four 16-byte blocks, in the low halves of a vector each.
+#[inline(always)]
+unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let two = |i| _mm256_inserti128_si256(_mm256_castsi128_si256(block(i)), block(i + 2), 1);
+        let (even, odd) = (two(0), two(1));
+        let (a, b) = (_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd));
+        [a, _mm256_srli_epi64(a, 32), b, _mm256_srli_epi64(b, 32)]
+    }
+}
+
+/// The low halves of eight 64-bit lanes.
+#[inline(always)]
+unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let mixed = _mm256_blend_epi32(h[0], _mm256_slli_epi64(h[1], 32), 0b1010_1010);
+        _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7))
+    }
+}
+
+/// The last `len % 16` bytes of a key, zeros after them.
+///
+/// # Safety
+/// The processor has AVX2; the key has `len` bytes, `len % 16` is not 0.
+#[inline(always)]
+unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
+    // SAFETY: every load is of bytes the key has, or within SHIFTS.
+    unsafe {
+        let end = key.add(len);
+        if len >= 16 {
+            let last = _mm_loadu_si128(end.sub(16).cast());
+            let shift = SHIFTS.as_ptr().add(16 - len % 16);
+            return _mm_shuffle_epi8(last, _mm_loadu_si128(shift.cast()));
+        }
+        let (low, high);
+        if len >= 8 {
+            low = key.cast::<u64>().read_unaligned();
+            high = (end.sub(8).cast::<u64>().read_unaligned() >> 1) >> (127 - 8 * len);
+        } else if len >= 4 {
+            let last = u64::from(end.sub(4).cast::<u32>().read_unaligned());
+            low = u64::from(key.cast::<u32>().read_unaligned()) | (last << (8 * len - 32));
+            high = 0;
+        } else {
+            // one to three bytes: the first, the middle one and the last
+            low = u64::from(*key)
+                | (u64::from(*key.add(len / 2)) << (8 * (len / 2)))
+                | (u64::from(*end.sub(1)) << (8 * (len - 1)));
+            high = 0;
+        }
+        _mm_set_epi64x(high as i64, low as i64)
+    }
+}
+
+/// # Safety
+/// As for `hashes`; every key has `len` bytes.
+#[inline(always)]
+unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m256i; G] {
+    // SAFETY: every load is of bytes the keys have.
+    unsafe {
+        let mut h = [[_mm256_set1_epi64x((SEED ^ (len as u32).wrapping_mul(M)) as i64); 2]; G];
+        let mut at = 0;
+        while len - at >= 16 {
+            for g in 0..G {
+                for half in 0..2 {
+                    let key = |i: usize| (*starts[g].add(half * 4 + i)).as_ptr().add(at);
+                    for word in words(|i| _mm_loadu_si128(key(i).cast())) {
+                        h[g][half] = step::<16>(h[g][half], word);
+                    }
+                }
+            }
+            at += 16;
+        }
+        if len != at {
+            for g in 0..G {
+                for half in 0..2 {
+                    let mut rest = len - at;
+                    let key = |i: usize| (*starts[g].add(half * 4 + i)).as_ptr();
+                    for word in words(|i| load_rest(key(i), len)) {
+                        if rest >= 4 {
+                            h[g][half] = step::<16>(h[g][half], word);
+                            rest -= 4;
+                        } else if rest > 0 {
+                            h[g][half] = step::<24>(h[g][half], word);
+                            rest = 0;
+                        }
+                    }
+                }
+            }
+        }
+        h.map(|h| low_halves(h))
+    }
+}
+
+/// # Safety
+/// As for `hashes`.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn hash_mixed(start: *const Key) -> __m256i {
+    // SAFETY: every load is of bytes a key has, or of ZEROS.
+    unsafe {
+        // Lanes out of whole blocks read their last 16 bytes again, lanes
+        // without any read zeros; nothing is made of either.
+        let mut lens = [0u32; LANES];
+        let mut blocks = [0u32; LANES];
+        let mut from = [&raw const ZEROS as *const u8; LANES];
+        let mut last = [0; LANES];
+        let mut most = 0;
+        for i in 0..LANES {
+            let key = *start.add(i);
+            // A longer key's count does not fit in a lane.
+            if key.len() >= 1 << 31 {
+                let mut h = [0u32; LANES];
+                for (i, h) in h.iter_mut().enumerate() {
+                    *h = portable::hash((*start.add(i)).as_bytes());
+                }
+                return _mm256_loadu_si256(h.as_ptr().cast());
+            }
+            lens[i] = key.len() as u32;
+            blocks[i] = lens[i] / 16;
+            most = most.max(blocks[i]);
+            if blocks[i] != 0 {
+                from[i] = key.as_ptr();
+                last[i] = key.len() - 16;
+            }
+        }
+        let lens = _mm256_loadu_si256(lens.as_ptr().cast());
+        let blocks = _mm256_loadu_si256(blocks.as_ptr().cast());
+        let seed = _mm256_set1_epi32(SEED as i32);
+        let m = _mm256_set1_epi32(M as i32);
+        let rest = _mm256_and_si256(lens, _mm256_set1_epi32(15));
+        let start_of = _mm256_xor_si256(seed, _mm256_mullo_epi32(lens, m));
+        let halves = |v| {
+            [
+                _mm256_cvtepi32_epi64(_mm256_castsi256_si128(v)),
+                _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(v)),
+            ]
+        };
+        let (blocks, rest, mut h) = (halves(blocks), halves(rest), halves(start_of));
+        for i in 0..most as usize {
+            for half in 0..2 {
+                let live = _mm256_cmpgt_epi32(blocks[half], _mm256_set1_epi64x(i as i64));
+                let live = _mm256_shuffle_epi32::<0b10_10_00_00>(live);
+                let mut next = h[half];
+                for word in words(|lane| {
+                    let lane = 4 * half + lane;
+                    _mm_loadu_si128(from[lane].add(last[lane].min(16 * i)).cast())
+                }) {
+                    next = step::<16>(next, word);
+                }
+                h[half] = _mm256_blendv_epi8(h[half], next, live);
+            }
+        }
+        for half in 0..2 {
+            let words = words(|i| {
+                let key = *start.add(4 * half + i);
+                if key.len() % 16 == 0 {
+                    return _mm_setzero_si128();
+                }
+                load_rest(key.as_ptr(), key.len())
+            });
+            for (j, word) in words.into_iter().enumerate() {
+                let j = 4 * j as i64;
+                let some = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j));
+                let whole = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j + 3));
+                // a step that shifts by 16, or the last one, by 24
+                let shift = _mm256_add_epi32(
+                    _mm256_set1_epi64x(24),
+                    _mm256_and_si256(whole, _mm256_set1_epi64x(-8)),
+                );
+                let shift = _mm256_and_si256(shift, _mm256_set1_epi64x(0x1f));
+                let next =
+                    _mm256_mul_epu32(_mm256_add_epi32(h[half], word), _mm256_set1_epi64x(M as i64));
+                let next = _mm256_xor_si256(next, _mm256_srlv_epi32(next, shift));
+                h[half] = _mm256_blendv_epi8(h[half], next, some);
+            }
+        }
+        low_halves(h)
+    }
+}
+
+/// # Safety
+/// The processor has AVX2; there are as many hashes as keys.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    let n = keys.len();
+    if n < LANES {
+        for (key, h) in keys.iter().zip(hashes) {
+            *h = portable::hash(key.as_bytes());
+        }
+        return;
+    }
+    let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
+    let mut at = 0;
+    // SAFETY: `at` and the eight or sixteen from it on are within n, which is
+    // also how many hashes there are.
+    unsafe {
+        while n - at >= 2 * LANES {
+            let [a, b] = Source::hashes([keys.add(at), keys.add(at + LANES)]);
+            _mm256_storeu_si256(hashes.add(at).cast(), a);
+            _mm256_storeu_si256(hashes.add(at + LANES).cast(), b);
+            at += 2 * LANES;
+        }
+        while at < n {
+            at = at.min(n - LANES);
+            let [h] = Source::hashes([keys.add(at)]);
+            _mm256_storeu_si256(hashes.add(at).cast(), h);
+            at += LANES;
+        }
+    }
+}
+
+/// A modulus below 2^31.
+#[derive(Clone, Copy)]
+struct Modulus {
+    bits: __m256i,
+    /// 2^32 / bits, rounded down, for 64-bit lanes.
+    inverse: __m256i,
+    /// 2^32 mod bits.
+    lost: __m256i,
+}
+
+impl Modulus {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn new(bits: bits::Modulus) -> Modulus {
+        let d = bits.bits.get();
+        let lost = bits.rem(d.wrapping_neg());
+        let inverse = (1u64 << 32) / core::num::NonZeroU64::from(bits.bits);
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            Modulus {
+                bits: _mm256_set1_epi32(d as i32),
+                inverse: _mm256_set1_epi64x(inverse as i64),
+                lost: _mm256_set1_epi32(lost as i32),
+            }
+        }
+    }
+
+    /// `h` modulo the bits: the quotient is right or one too small.
+    #[inline(always)]
+    unsafe fn rem(self, h: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let even = _mm256_mul_epu32(h, self.inverse);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64(h, 32), self.inverse);
+            let quotient = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0b1010_1010);
+            let rem = _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits));
+            _mm256_min_epu32(rem, _mm256_sub_epi32(rem, self.bits))
+        }
+    }
+}
+
+/// The positions of eight keys, probe after probe.
+#[derive(Clone, Copy)]
+struct Positions {
+    /// The next positions.
+    p: __m256i,
+    /// The sum of hash and deltas, and delta, with the sign bit flipped, so
+    /// that a signed comparison tells where the sum wrapped.
+    sum: __m256i,
+    delta: __m256i,
+    limit: __m256i,
+    /// What to add to a position, and what more where the sum wraps.
+    step: __m256i,
+    change: __m256i,
+    bits: __m256i,
+}
+
+impl Positions {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn new(h: __m256i, modulus: Modulus) -> Positions {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
+            let sign = _mm256_set1_epi32(i32::MIN);
+            let step = modulus.rem(delta);
+            let wrapped = _mm256_sub_epi32(step, modulus.lost);
+            let wrapped = _mm256_min_epu32(wrapped, _mm256_add_epi32(wrapped, modulus.bits));
+            Positions {
+                p: modulus.rem(h),
+                sum: _mm256_xor_si256(h, sign),
+                delta,
+                limit: _mm256_xor_si256(delta, sign),
+                step,
+                change: _mm256_sub_epi32(wrapped, step),
+                bits: modulus.bits,
+            }
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn next(&mut self) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let p = self.p;
+            self.sum = _mm256_add_epi32(self.sum, self.delta);
+            let wraps = _mm256_cmpgt_epi32(self.limit, self.sum);
+            let step = _mm256_add_epi32(self.step, _mm256_and_si256(wraps, self.change));
+            let next = _mm256_add_epi32(p, step);
+            self.p = _mm256_min_epu32(next, _mm256_sub_epi32(next, self.bits));
+            p
+        }
+    }
+}
+
+/// Calls `set` with every position of every key's probes, as `map` makes it.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn each_position<S: Source>(
+    source: &[S],
+    k: u32,
+    modulus: bits::Modulus,
+    map: impl Fn(__m256i) -> __m256i,
+    mut set: impl FnMut(u32),
+) {
+    let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
+    let n = source.len();
+    let mut at = match source {
+        [] => return,
+        [first, ..] if n < LANES => {
+            for (i, slot) in padded.iter_mut().enumerate() {
+                slot.write(*source.get(i.wrapping_sub(LANES - n)).unwrap_or(first));
+            }
+            padded.as_ptr().cast::<S>()
+        }
+        _ => source.as_ptr(),
+    };
+    // SAFETY: `at` has `left` to come and at least eight that end there.
+    unsafe {
+        let modulus = Modulus::new(modulus);
+        // Positions computed and not yet set: `pending` rows, from `first` on.
+        let mut rows = [_mm256_setzero_si256(); AHEAD];
+        let (mut pending, mut first) = (0, 0);
+        let mut left = n;
+        while left > 0 {
+            let mut h = [_mm256_setzero_si256(); 2];
+            if left >= 2 * LANES {
+                h = S::hashes([at, at.add(LANES)]);
+            } else {
+                let start = if left >= LANES || n < LANES { at } else { at.sub(LANES - left) };
+                [h[0]] = S::hashes([start]);
+            }
+            for h in h.into_iter().take(if left >= 2 * LANES { 2 } else { 1 }) {
+                let mut positions = Positions::new(h, modulus);
+                let mut todo = k as usize;
+                while todo > 0 {
+                    let next = todo.min(AHEAD);
+                    for j in 0..AHEAD {
+                        if j < pending {
+                            set_row(rows[j], first, &mut set);
+                        }
+                        if j < next {
+                            rows[j] = map(positions.next());
+                        }
+                    }
+                    todo -= next;
+                    pending = next;
+                    first = LANES.saturating_sub(left);
+                }
+                left = left.saturating_sub(LANES);
+                at = at.wrapping_add(LANES);
+            }
+        }
+        for j in 0..AHEAD {
+            if j < pending {
+                set_row(rows[j], first, &mut set);
+            }
+        }
+    }
+}
+
+/// Sets a row from lane `first` on, or from up to three before it: those are
+/// keys met before. `first` is less than 8.
+///
+/// The lanes leave the register one by one. Through memory it is as many
+/// instructions, but now and then the processor takes to guessing wrong which
+/// store such a load reads, and is then four times slower for seconds.
+#[inline(always)]
+unsafe fn set_row(row: __m256i, first: usize, mut set: impl FnMut(u32)) {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let mut four = |x| {
+            let (a, b) = (_mm_cvtsi128_si64(x) as u64, _mm_extract_epi64::<1>(x) as u64);
+            set(a as u32);
+            set((a >> 32) as u32);
+            set(b as u32);
+            set((b >> 32) as u32);
+        };
+        if first < 4 {
+            four(_mm256_castsi256_si128(row));
+        }
+        four(_mm256_extracti128_si256::<1>(row));
+    }
+}
+
+/// # Safety
+/// The processor has AVX2; the array is not empty; k is at most 30.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    if keys.len() < portable::FEW {
+        return portable::create_from_few(keys, k, array);
+    }
+    // SAFETY: the caller's word.
+    unsafe {
+        match bits::Modulus::new(array.len()) {
+            Some(modulus) if array.len() <= 32 => create_in_register(keys, k, modulus, array),
+            Some(modulus)
+                if array.len() <= BYTE_PER_BIT_MAX / 8
+                    && create_by_bytes(keys, k, modulus, array) => {}
+            Some(modulus) => create_in_place(keys, k, modulus, bits::zeroed(array)),
+            None => portable::create(keys, k, array),
+        }
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn create_in_register(
+    keys: &[Key],
+    k: u32,
+    modulus: bits::Modulus,
+    array: &mut [MaybeUninit<u8>],
+) {
+    // SAFETY: the caller has AVX2. An offset `map` makes is a row of WINDOWS
+    // and 1 to 32 bytes; 31 more are in the row.
+    unsafe {
+        let mut acc = _mm256_setzero_si256();
+        let base = (&raw const WINDOWS).cast::<u8>();
+        let map = |p| {
+            let row = _mm256_and_si256(_mm256_slli_epi32(p, 6), _mm256_set1_epi32(7 << 6));
+            let end = _mm256_or_si256(row, _mm256_set1_epi32(32));
+            _mm256_sub_epi32(end, _mm256_srli_epi32(p, 3))
+        };
+        each_position(keys, k, modulus, map, |at| {
+            let bit = _mm256_loadu_si256(base.add(at as usize).cast());
+            acc = _mm256_or_si256(acc, bit);
+        });
+        let mut all = [0u8; 32];
+        _mm256_storeu_si256(all.as_mut_ptr().cast(), acc);
+        for (out, byte) in array.iter_mut().zip(all) {
+            out.write(byte);
+        }
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn create_by_bytes(
+    keys: &[Key],
+    k: u32,
+    modulus: bits::Modulus,
+    array: &mut [MaybeUninit<u8>],
+) -> bool {
+    scratch::with_zeroed((array.len() * 8).next_multiple_of(32), |bytes| {
+        // SAFETY: the caller has AVX2. A position is less than the array's
+        // bits, of which `bytes` has a byte each.
+        unsafe {
+            each_position(
+                keys,
+                k,
+                modulus,
+                |p| p,
+                |p| {
+                    *bytes.get_unchecked_mut(p as usize) = 0x80;
+                },
+            );
+            // SAFETY: 32 bytes.
+            let pack =
+                |bytes: &[u8]| _mm256_movemask_epi8(_mm256_loadu_si256(bytes.as_ptr().cast()));
+            let mut words = array.chunks_exact_mut(4);
+            let mut bytes = bytes.chunks_exact(32);
+            for (out, bytes) in (&mut words).zip(&mut bytes) {
+                out.as_mut_ptr().cast::<i32>().write_unaligned(pack(bytes));
+            }
+            if let Some(bytes) = bytes.next() {
+                for (out, byte) in words.into_remainder().iter_mut().zip(pack(bytes).to_le_bytes())
+                {
+                    out.write(byte);
+                }
+            }
+        }
+    })
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn create_in_place(keys: &[Key], k: u32, modulus: bits::Modulus, array: &mut [u8]) {
+    // SAFETY: the caller has AVX2. A position is less than the array's bits.
+    unsafe { each_position(keys, k, modulus, |p| p, |p| bits::set_bit(array, p)) }
+}
+
+/// # Safety
+/// The processor has AVX2; the array is not empty; k is at most 30.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+    match bits::Modulus::new(array.len()) {
+        // SAFETY: the caller has AVX2. A position is less than the array's bits.
+        Some(modulus) => unsafe {
+            each_position(hashes, k, modulus, |p| p, |p| bits::set_bit(array, p))
+        },
+        None => portable::insert_hashes(hashes, k, array),
+    }
+}
+
+/// # Safety
+/// The processor has AVX2; there are as many results as keys.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    let n = keys.len();
+    let (array, k) = match Filter::parse(filter) {
+        // A gather loads four bytes.
+        Filter::Probe { array, k } if n >= LANES && array.len() >= 4 => (array, k),
+        _ => return portable::keys_may_match(keys, filter, results),
+    };
+    let Some(modulus) = bits::Modulus::new(array.len()) else {
+        return portable::keys_may_match(keys, filter, results);
+    };
+    let (mut at, mut ones) = (0, 0);
+    // SAFETY: the caller has AVX2; n is at least 8 and `from` at most n - 8;
+    // four bytes at most `last` bytes into the array are within it.
+    unsafe {
+        let modulus = Modulus::new(modulus);
+        let last = _mm256_set1_epi32((array.len() - 4) as i32);
+        while at < n {
+            // The last eight overlap those before, and ask again.
+            let from = at.min(n - LANES);
+            let [h] = Source::hashes([keys.as_ptr().add(from)]);
+            let mut positions = Positions::new(h, modulus);
+            let mut live = _mm256_set1_epi32(-1);
+            for _ in 0..k {
+                let p = positions.next();
+                let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
+                let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
+                let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
+                // the bit to the top, and all over the lane
+                let set = _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit));
+                live = _mm256_and_si256(live, set);
+            }
+            let live = _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32;
+            ones += (live >> (at - from)).count_ones() as usize;
+            // bit i of eight to byte i
+            let yes = _pdep_u64(u64::from(live), 0x0101_0101_0101_0101);
+            results.as_mut_ptr().add(from).cast::<u64>().write_unaligned(yes);
+            at = from + LANES;
+        }
+    }
+    ones
+}

@@ -1,0 +1,706 @@
+//! AVX-512 with IFMA and VBMI, for Ice Lake, Zen 4 and later.
+//!
+//! ```text
+//! for each key: h = hash(key)
+//!     for each p in positions(h, k, bits): set bit p
+//! ```
+//! with these departures:
+//! 1. Sixteen keys at a time, as two vectors of eight 64-bit lanes: the 52-bit
+//!    products that IFMA has make a step of the hash in half the time that
+//!    32-bit ones take. Fewer than eight keys are padded with copies of the
+//!    first; of more, the last eight overlap those before: to set a bit twice
+//!    is to set it once.
+//! 2. Keys of one length are loaded 16 bytes at a time, without a transpose:
+//!    the high half of a 64-bit lane is the next word. Keys of mixed lengths
+//!    are hashed side by side to the end of the longest, and lanes that are
+//!    past their end keep their hash.
+//! 3. A remainder is two 52-bit products (see `rem`), so each position is
+//!    computed from its own sum and none waits for the one before.
+//! 4. Some probes are computed before the sixteen keys before are set: one is
+//!    arithmetic, the other stores.
+//! 5. An array of up to 32 bytes is built in a register; one of up to 32 Kbit
+//!    with a byte a bit (see `bits::BYTE_PER_BIT_MAX`).
+//! 6. A query for one key has a probe in each lane. Arrays of up to 64 bytes
+//!    are looked up in a register, others with a gather, which for one filter
+//!    and a short key is no faster than scalar loads, but is for long keys and
+//!    for one filter after another. All probes are asked: where to stop early
+//!    is what a branch predictor cannot know.
+//! 7. A batch of queries has a key in each lane.
+//!
+//! Loads never pass the end of a key, a list or an array: they are masked, or
+//! moved back to the last whole word. Stores by way of memory of positions
+//! that a scalar load then reads were tried and dropped (see `set_row`), as
+//! were key and line prefetches for arrays larger than the caches.
+
+// The build script leaves this module out where the compiler is too old.
+#![allow(clippy::incompatible_msrv)]
+// Lanes are counted, not listed.
+#![allow(clippy::needless_range_loop)]
+
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+use super::Key;
+use super::bits::{self, BYTE_PER_BIT_MAX, WINDOWS};
+use super::{Kernel, cpu, portable, scratch, through_a_branch};
+use crate::filter::Filter;
+use crate::hash::{BLOOM_SEED as SEED, M};
+use crate::probe;
+
+pub(super) const KERNEL: Kernel = Kernel {
+    name: "avx512",
+    supported: cpu::has_avx512,
+    hash_keys,
+    create,
+    insert_hashes,
+    may_match,
+    keys_may_match,
+    filters_may_match,
+};
+
+const LANES: usize = 8;
+/// How many probes of sixteen keys are computed before the first is set.
+const AHEAD: usize = 6;
+/// The even 32-bit lanes: the low halves of 64-bit lanes.
+const LOW: __mmask16 = 0x5555;
+
+static ZEROS: [u8; 16] = [0; 16];
+
+/// A modulus below 2^31 for vectors of 64-bit lanes.
+#[derive(Clone, Copy)]
+struct Modulus {
+    bits: __m512i,
+    inverse: __m512i,
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn modulus(bits: u32, exact: bool) -> Modulus {
+    let inverse = (1u64 << 52).checked_div(u64::from(bits)).unwrap_or(0) + u64::from(exact);
+    Modulus { bits: _mm512_set1_epi64(i64::from(bits)), inverse: _mm512_set1_epi64(inverse as i64) }
+}
+
+/// `h` modulo the bits, in 64-bit lanes whose high halves are zero.
+///
+/// Exact, for up to 2^20 bits: the inverse, 2^52 / bits rounded up, is too
+/// large by less than 1, which over any 32-bit h adds less than 2^32 to a
+/// fraction held in 52 bits, too little to reach the next multiple of
+/// 2^52 / bits. Otherwise the inverse is rounded down, and the quotient is
+/// right or one too small.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn rem<const EXACT: bool>(h: __m512i, modulus: Modulus) -> __m512i {
+    let zero = _mm512_setzero_si512();
+    if EXACT {
+        let fraction = _mm512_madd52lo_epu64(zero, h, modulus.inverse);
+        _mm512_madd52hi_epu64(zero, fraction, modulus.bits)
+    } else {
+        let quotient = _mm512_madd52hi_epu64(zero, h, modulus.inverse);
+        let product = _mm512_madd52lo_epu64(zero, quotient, modulus.bits);
+        let rem = _mm512_sub_epi32(h, product);
+        _mm512_min_epu32(rem, _mm512_sub_epi32(rem, modulus.bits))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn step(h: __m512i, word: __m512i) -> __m512i {
+    let m = _mm512_set1_epi64(i64::from(M));
+    let h = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m);
+    _mm512_xor_si512(h, _mm512_srli_epi32(h, 16))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn last_step(h: __m512i, word: __m512i) -> __m512i {
+    let m = _mm512_set1_epi64(i64::from(M));
+    let h = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m);
+    _mm512_xor_si512(h, _mm512_srli_epi32(h, 24))
+}
+
+/// Eight 16-byte blocks as a vector of their first and one of their second halves.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn halves(block: impl Fn(usize) -> __m128i) -> (__m512i, __m512i) {
+    let join = |a, b, c, d| {
+        let low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+        let high = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
+        _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)
+    };
+    let even = join(block(0), block(2), block(4), block(6));
+    let odd = join(block(1), block(3), block(5), block(7));
+    (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd))
+}
+
+/// Where hashes come from: keys, or hashes made before.
+trait Source: Copy {
+    /// The hashes of the eight at each of `starts`, in the low halves of the
+    /// lanes; the high halves are zero.
+    ///
+    /// # Safety
+    /// The processor has AVX-512; every start is followed by eight.
+    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m512i; G];
+}
+
+impl Source for u32 {
+    #[inline(always)]
+    unsafe fn hashes<const G: usize>(starts: [*const u32; G]) -> [__m512i; G] {
+        // SAFETY: the caller's word.
+        starts.map(|start| unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(start.cast())) })
+    }
+}
+
+impl Source for Key<'_> {
+    #[inline(always)]
+    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m512i; G] {
+        // SAFETY: the caller's word: each start has eight keys, which are two
+        // words each, and each key the bytes it says.
+        unsafe {
+            let mut pointers = [_mm512_setzero_si512(); G];
+            let mut lens = pointers;
+            let len = (*starts[0]).len();
+            let mut differ = 0;
+            for g in 0..G {
+                let (a, b) = (
+                    _mm512_loadu_si512(starts[g].cast()),
+                    _mm512_loadu_si512(starts[g].add(4).cast()),
+                );
+                let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+                let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+                pointers[g] = _mm512_permutex2var_epi64(a, even, b);
+                lens[g] = _mm512_permutex2var_epi64(a, odd, b);
+                differ |= _mm512_cmpneq_epi64_mask(lens[g], _mm512_set1_epi64(len as i64));
+            }
+            let h =
+                if differ == 0 { hash_uniform(starts, len) } else { hash_mixed(pointers, lens) };
+            h.map(|h| _mm512_maskz_mov_epi32(LOW, h))
+        }
+    }
+}
+
+/// # Safety
+/// As for `hashes`; every key has `len` bytes.
+#[inline(always)]
+unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m512i; G] {
+    // SAFETY: every load is from within a key: of 16 bytes it has, or of as
+    // many as the mask names.
+    unsafe {
+        let start = _mm512_set1_epi64(i64::from(SEED ^ (len as u32).wrapping_mul(M)));
+        let mut h = [start; G];
+        let mut at = 0;
+        while len - at >= 16 {
+            for g in 0..G {
+                let (a, b) =
+                    halves(|lane| _mm_loadu_si128((*starts[g].add(lane)).as_ptr().add(at).cast()));
+                h[g] = step(h[g], a);
+                h[g] = step(h[g], _mm512_srli_epi64(a, 32));
+                h[g] = step(h[g], b);
+                h[g] = step(h[g], _mm512_srli_epi64(b, 32));
+            }
+            at += 16;
+        }
+        let rest = len - at;
+        if rest != 0 {
+            let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
+            for g in 0..G {
+                let (a, b) = halves(|lane| {
+                    _mm_maskz_loadu_epi8(mask, (*starts[g].add(lane)).as_ptr().add(at).cast())
+                });
+                let words = [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)];
+                let mut left = rest;
+                for word in words {
+                    if left >= 4 {
+                        h[g] = step(h[g], word);
+                        left -= 4;
+                    } else if left > 0 {
+                        h[g] = last_step(h[g], word);
+                        left = 0;
+                    }
+                }
+            }
+        }
+        h
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn hash_mixed<const G: usize>(pointers: [__m512i; G], lens: [__m512i; G]) -> [__m512i; G] {
+    let m = _mm512_set1_epi64(i64::from(M));
+    let zeros = _mm512_set1_epi64(&raw const ZEROS as i64);
+    let none = _mm512_setzero_si512();
+    let mut h = [none; G];
+    let (mut rest, mut blocks, mut start, mut last) = (h, h, h, h);
+    let mut most = none;
+    for g in 0..G {
+        h[g] = _mm512_mul_epu32(lens[g], m);
+        h[g] = _mm512_xor_si512(h[g], _mm512_set1_epi64(i64::from(SEED)));
+        rest[g] = _mm512_and_si512(lens[g], _mm512_set1_epi64(15));
+        blocks[g] = _mm512_srli_epi64(lens[g], 4);
+        most = _mm512_max_epu64(most, blocks[g]);
+        // Lanes out of whole blocks read their last 16 bytes again, lanes
+        // without any read zeros; nothing is made of either.
+        let any = _mm512_test_epi64_mask(blocks[g], blocks[g]);
+        start[g] = _mm512_mask_mov_epi64(zeros, any, pointers[g]);
+        last[g] = _mm512_maskz_sub_epi64(any, lens[g], _mm512_set1_epi64(16));
+    }
+    let most = _mm512_reduce_max_epu64(most) as i64;
+    for i in 0..most {
+        for g in 0..G {
+            let live = _mm512_cmpgt_epu64_mask(blocks[g], _mm512_set1_epi64(i));
+            let offset = _mm512_min_epu64(last[g], _mm512_set1_epi64(16 * i));
+            let address = to_memory(_mm512_add_epi64(start[g], offset));
+            // SAFETY: 16 bytes of a key, or of ZEROS (see above).
+            let (a, b) =
+                halves(|lane| unsafe { _mm_loadu_si128(address.get(lane) as *const __m128i) });
+            let mut x = step(h[g], a);
+            x = step(x, _mm512_srli_epi64(a, 32));
+            x = step(x, b);
+            x = step(x, _mm512_srli_epi64(b, 32));
+            h[g] = _mm512_mask_mov_epi64(h[g], live, x);
+        }
+    }
+    for g in 0..G {
+        let some = _mm512_test_epi64_mask(rest[g], rest[g]);
+        let after = _mm512_add_epi64(pointers[g], _mm512_sub_epi64(lens[g], rest[g]));
+        let address = to_memory(_mm512_mask_mov_epi64(zeros, some, after));
+        let rests = to_memory(rest[g]);
+        // SAFETY: the mask names the bytes the key has left; where it has
+        // none, the address is that of ZEROS.
+        let (a, b) = halves(|lane| unsafe {
+            let mask = _bzhi_u32(0xffff, rests.get(lane) as u32) as __mmask16;
+            _mm_maskz_loadu_epi8(mask, address.get(lane) as *const i8)
+        });
+        let words = [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)];
+        for (j, word) in words.into_iter().enumerate() {
+            let j = j as i64;
+            let some = _mm512_cmpgt_epu64_mask(rest[g], _mm512_set1_epi64(4 * j));
+            let whole = _mm512_cmpgt_epu64_mask(rest[g], _mm512_set1_epi64(4 * j + 3));
+            let shift = _mm512_mask_mov_epi64(_mm512_set1_epi64(24), whole, _mm512_set1_epi64(16));
+            let next = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h[g], m);
+            h[g] = _mm512_mask_xor_epi64(h[g], some, next, _mm512_srlv_epi32(next, shift));
+        }
+    }
+    h
+}
+
+/// The lanes of a vector, in memory.
+#[repr(align(64))]
+struct Lanes([u64; LANES]);
+
+impl Lanes {
+    #[inline(always)]
+    fn get(&self, lane: usize) -> u64 {
+        // SAFETY: a reference. Volatile, because a compiler would otherwise
+        // take lane after lane out of the register, which is slower.
+        unsafe { (&raw const self.0[lane]).read_volatile() }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn to_memory(v: __m512i) -> Lanes {
+    let mut out = Lanes([0; LANES]);
+    // SAFETY: 64 bytes, aligned to as many.
+    unsafe { _mm512_store_si512(out.0.as_mut_ptr().cast(), v) }
+    out
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    let n = keys.len();
+    if n < LANES {
+        for (key, h) in keys.iter().zip(hashes) {
+            *h = portable::hash(key.as_bytes());
+        }
+        return;
+    }
+    let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
+    let mut at = 0;
+    // SAFETY: `at` and the eight or sixteen from it on are within n, which is
+    // also how many hashes there are.
+    unsafe {
+        while n - at >= 2 * LANES {
+            let [a, b] = Source::hashes([keys.add(at), keys.add(at + LANES)]);
+            _mm256_storeu_si256(hashes.add(at).cast(), _mm512_cvtepi64_epi32(a));
+            _mm256_storeu_si256(hashes.add(at + LANES).cast(), _mm512_cvtepi64_epi32(b));
+            at += 2 * LANES;
+        }
+        while at < n {
+            at = at.min(n - LANES);
+            let [h] = Source::hashes([keys.add(at)]);
+            _mm256_storeu_si256(hashes.add(at).cast(), _mm512_cvtepi64_epi32(h));
+            at += LANES;
+        }
+    }
+}
+
+/// Calls `set` with every position of every key's probes, some at a time,
+/// each as `map` makes it.
+///
+/// The positions of sixteen keys are computed while those of the sixteen
+/// before are set: one is arithmetic, the other stores, and no processor
+/// looks far enough ahead to overlap them by itself.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn each_position<const EXACT: bool, S: Source>(
+    source: &[S],
+    k: u32,
+    bits: u32,
+    map: impl Fn(__m512i) -> __m512i,
+    mut set: impl FnMut(u32),
+) {
+    let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
+    let (mut at, n) = match source {
+        [] => return,
+        [first, ..] if source.len() < LANES => {
+            // at the end, where below the last keys of many are
+            for (i, slot) in padded.iter_mut().enumerate() {
+                let i = i.wrapping_sub(LANES - source.len());
+                slot.write(*source.get(i).unwrap_or(first));
+            }
+            (padded.as_ptr().cast::<S>(), source.len())
+        }
+        _ => (source.as_ptr(), source.len()),
+    };
+    let modulus = modulus(bits, EXACT);
+    let low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    // Positions computed and not yet set: `pending` rows, from `first` on.
+    let mut rows = [_mm512_setzero_si512(); AHEAD];
+    let (mut pending, mut first) = (0, 0);
+    let mut left = n;
+    while left > 0 {
+        // SAFETY: `at` has `left` to come, n have been or come, and where n
+        // is less than eight, it is the padded copy.
+        let mut h = unsafe {
+            if left >= 2 * LANES {
+                S::hashes([at, at.add(LANES)])
+            } else if left > LANES {
+                let end = at.add(left - LANES);
+                S::hashes([at, end])
+            } else {
+                let end = if n < LANES { at } else { at.sub(LANES - left) };
+                let [h] = S::hashes([end]);
+                [h, h]
+            }
+        };
+        let delta = [0, 1].map(|i| _mm512_maskz_ror_epi32(LOW, h[i], 17));
+        let mut todo = k as usize;
+        while todo > 0 {
+            let next = todo.min(AHEAD);
+            for j in 0..AHEAD {
+                if j < pending {
+                    set_row(rows[j], first, &mut set);
+                }
+                if j < next {
+                    let (a, b) = (rem::<EXACT>(h[0], modulus), rem::<EXACT>(h[1], modulus));
+                    rows[j] = map(_mm512_permutex2var_epi32(a, low_halves, b));
+                    h = [0, 1].map(|i| _mm512_add_epi32(h[i], delta[i]));
+                }
+            }
+            todo -= next;
+            pending = next;
+            first = if left > LANES { 0 } else { 2 * LANES - left };
+        }
+        left = left.saturating_sub(2 * LANES);
+        at = at.wrapping_add(2 * LANES);
+    }
+    for j in 0..AHEAD {
+        if j < pending {
+            set_row(rows[j], first, &mut set);
+        }
+    }
+}
+
+/// Sets a row from lane `first` on, or from up to three before it: those are
+/// keys met before. `first` is less than 16.
+///
+/// The lanes leave the register one by one. Through memory it is as many
+/// instructions, but now and then the processor takes to guessing wrong which
+/// store such a load reads, and is then four times slower for seconds.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn set_row(row: __m512i, first: usize, mut set: impl FnMut(u32)) {
+    let mut four = |x| {
+        let (a, b) = (_mm_cvtsi128_si64(x) as u64, _mm_extract_epi64::<1>(x) as u64);
+        set(a as u32);
+        set((a >> 32) as u32);
+        set(b as u32);
+        set((b >> 32) as u32);
+    };
+    if first < 4 {
+        four(_mm512_castsi512_si128(row));
+    }
+    if first < 8 {
+        four(_mm512_extracti32x4_epi32::<1>(row));
+    }
+    if first < 12 {
+        four(_mm512_extracti32x4_epi32::<2>(row));
+    }
+    four(_mm512_extracti32x4_epi32::<3>(row));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn insert<S: Source>(source: &[S], k: u32, bits: u32, set: impl FnMut(u32)) {
+    if bits <= 1 << 20 {
+        each_position::<true, _>(source, k, bits, |p| p, set)
+    } else {
+        each_position::<false, _>(source, k, bits, |p| p, set)
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn create_in_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    let mut acc = _mm256_setzero_si256();
+    let base = (&raw const WINDOWS).cast::<u8>();
+    each_position::<true, _>(
+        keys,
+        k,
+        array.len() as u32 * 8,
+        |p| {
+            let row = _mm512_and_si512(_mm512_slli_epi32(p, 6), _mm512_set1_epi32(7 << 6));
+            _mm512_sub_epi32(_mm512_or_si512(row, _mm512_set1_epi32(32)), _mm512_srli_epi32(p, 3))
+        },
+        |at| {
+            // SAFETY: a row and 1 to 32 bytes; 31 more are in it.
+            let bit = unsafe { _mm256_loadu_si256(base.add(at as usize).cast()) };
+            acc = _mm256_or_si256(acc, bit);
+        },
+    );
+    let mask = _bzhi_u32(u32::MAX, array.len() as u32);
+    // SAFETY: the mask names the array's bytes.
+    unsafe { _mm256_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, acc) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    if keys.len() < portable::FEW {
+        portable::create_from_few(keys, k, array)
+    } else if array.len() <= 32 {
+        create_in_register(keys, k, array)
+    } else if array.len() > BYTE_PER_BIT_MAX / 8 || !create_by_bytes(keys, k, array) {
+        create_in_place(keys, k, bits::zeroed(array))
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
+    if array.len() < 1 << 28 {
+        insert(keys, k, array.len() as u32 * 8, |p| {
+            // SAFETY: a position is less than the array's bits.
+            unsafe { bits::set_bit(array, p) }
+        });
+        return;
+    }
+    let mut hashes = [0; 256];
+    for keys in keys.chunks(256) {
+        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
+        hash_keys(keys, hashes);
+        for &h in &*hashes {
+            probe::insert(h, k, array);
+        }
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
+    scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
+        insert(keys, k, array.len() as u32 * 8, |p| {
+            // SAFETY: a position is less than the array's bits, of which
+            // `bytes` has a byte each.
+            unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+        });
+        let mut words = array.chunks_exact_mut(8);
+        let mut bytes = bytes.chunks_exact(64);
+        for (out, bytes) in (&mut words).zip(&mut bytes) {
+            // SAFETY: 64 bytes in, 8 out.
+            unsafe {
+                let v = _mm512_loadu_si512(bytes.as_ptr().cast());
+                out.as_mut_ptr().cast::<u64>().write_unaligned(_mm512_test_epi8_mask(v, v));
+            }
+        }
+        if let Some(bytes) = bytes.next() {
+            // SAFETY: 64 bytes.
+            let v = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+            let mut packed = _mm512_test_epi8_mask(v, v);
+            for out in words.into_remainder() {
+                out.write(packed as u8);
+                packed >>= 8;
+            }
+        }
+    })
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+    if array.len() >= 1 << 28 {
+        for &h in hashes {
+            probe::insert(h, k, array);
+        }
+        return;
+    }
+    insert(hashes, k, array.len() as u32 * 8, |p| {
+        // SAFETY: a position is less than the array's bits.
+        unsafe { bits::set_bit(array, p) }
+    });
+}
+
+/// The hashes of probes `first..first + 8`, a probe a lane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn sums(h: u32, first: u32) -> __m512i {
+    let j = _mm512_add_epi64(
+        _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+        _mm512_set1_epi64(i64::from(first)),
+    );
+    let delta = _mm512_set1_epi64(i64::from(h.rotate_right(17)));
+    _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), _mm512_mul_epu32(j, delta))
+}
+
+/// Which of these positions' bits are set.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn look_up_small(array: __m512i, p: __m512i) -> __mmask8 {
+    let word = _mm512_permutexvar_epi64(_mm512_srli_epi64(p, 6), array);
+    _mm512_test_epi64_mask(word, _mm512_rolv_epi64(_mm512_set1_epi64(1), p))
+}
+
+/// An array of at most 64 bytes in a register.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn load_small(array: &[u8]) -> __m512i {
+    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
+    // SAFETY: the mask names the array's bytes.
+    unsafe { _mm512_maskz_loadu_epi8(mask, array.as_ptr().cast()) }
+}
+
+/// # Safety
+/// `array` has at least 8 bytes and `p` is less than its bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+unsafe fn look_up_large(live: __mmask8, array: &[u8], p: __m512i) -> __mmask8 {
+    let last = _mm512_set1_epi64(array.len() as i64 - 8);
+    let at = _mm512_min_epu64(_mm512_srli_epi64(p, 3), last);
+    let bit = _mm512_sub_epi64(p, _mm512_slli_epi64(at, 3));
+    // SAFETY: 8 bytes at `at` are within the array.
+    let word = unsafe {
+        _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), live, at, array.as_ptr().cast())
+    };
+    _mm512_mask_test_epi64_mask(live, word, _mm512_sllv_epi64(_mm512_set1_epi64(1), bit))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn contains(h: u32, k: u32, array: &[u8]) -> bool {
+    if array.len() > 1 << 17 {
+        return portable::contains(h, k, array);
+    }
+    let modulus = modulus(array.len() as u32 * 8, true);
+    let wanted = _bzhi_u32(u32::MAX, k);
+    let mut found = 0;
+    let mut first = 0;
+    if array.len() <= 64 {
+        let array = load_small(array);
+        while first < k {
+            let p = rem::<true>(sums(h, first), modulus);
+            found |= u32::from(look_up_small(array, p)) << first;
+            first += 8;
+        }
+    } else {
+        while first < k {
+            let p = rem::<true>(sums(h, first), modulus);
+            // SAFETY: more than 64 bytes; a remainder.
+            found |= u32::from(unsafe { look_up_large(0xff, array, p) }) << first;
+            first += 8;
+        }
+    }
+    found & wanted == wanted
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn may_match(key: Key, filter: &[u8]) -> bool {
+    match Filter::parse(filter) {
+        Filter::Never => false,
+        Filter::Always => true,
+        Filter::Probe { array, k } => {
+            through_a_branch(contains(portable::hash(key.as_bytes()), k, array))
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
+        return portable::keys_may_match(keys, filter, results);
+    };
+    if keys.len() < LANES {
+        return portable::keys_may_match(keys, filter, results);
+    }
+    if array.len() <= 64 {
+        let words = load_small(array);
+        batch::<true>(keys, k, array.len(), results, |_, p| look_up_small(words, p))
+    } else if array.len() <= 1 << 17 {
+        // SAFETY: more than 64 bytes; a remainder.
+        batch::<true>(keys, k, array.len(), results, |live, p| unsafe {
+            look_up_large(live, array, p)
+        })
+    } else if array.len() < 1 << 28 {
+        // SAFETY: as above.
+        batch::<false>(keys, k, array.len(), results, |live, p| unsafe {
+            look_up_large(live, array, p)
+        })
+    } else {
+        portable::keys_may_match(keys, filter, results)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn batch<const EXACT: bool>(
+    keys: &[Key],
+    k: u32,
+    bytes: usize,
+    results: &mut [u8],
+    look_up: impl Fn(__mmask8, __m512i) -> __mmask8,
+) -> usize {
+    let modulus = modulus(bytes as u32 * 8, EXACT);
+    let n = keys.len();
+    let (mut at, mut ones) = (0, 0);
+    while at < n {
+        // The last eight overlap those before, and ask again.
+        let from = at.min(n - LANES);
+        // SAFETY: n is at least 8.
+        let [mut h] = unsafe { Source::hashes([keys.as_ptr().add(from)]) };
+        let delta = _mm512_maskz_ror_epi32(LOW, h, 17);
+        let mut live = 0xff;
+        for _ in 0..k {
+            live &= look_up(live, rem::<EXACT>(h, modulus));
+            h = _mm512_add_epi32(h, delta);
+        }
+        ones += (live >> (at - from)).count_ones() as usize;
+        let yes = _mm_maskz_set1_epi8(live.into(), 1);
+        // SAFETY: there are as many results as keys, so 8 from here on.
+        unsafe { _mm_storel_epi64(results.as_mut_ptr().add(from).cast(), yes) }
+        at = from + LANES;
+    }
+    ones
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    let h = portable::hash(key.as_bytes());
+    let mut ones = 0;
+    for (filter, result) in filters.iter().zip(results) {
+        *result = match Filter::parse(filter.as_bytes()) {
+            Filter::Never => 0,
+            Filter::Always => 1,
+            Filter::Probe { array, k } => contains(h, k, array).into(),
+        };
+        ones += usize::from(*result);
+    }
+    ones
+}

@@ -1,0 +1,64 @@
+//! What the processor and the operating system support, asked without std.
+
+use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+const ASKED: u8 = 1;
+const AVX2: u8 = 2;
+const AVX512: u8 = 4;
+
+/// AVX2 and BMI1/2.
+pub(super) fn has_avx2() -> bool {
+    features() & AVX2 != 0
+}
+
+/// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA, VBMI; and AVX2.
+#[cfg(leveldb_bloom_avx512)]
+pub(super) fn has_avx512() -> bool {
+    features() & AVX512 != 0
+}
+
+fn features() -> u8 {
+    static FEATURES: AtomicU8 = AtomicU8::new(0);
+    // Whoever comes first asks; two who come at once get the same answer.
+    match FEATURES.load(Ordering::Relaxed) {
+        0 => {
+            let found = ask();
+            FEATURES.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    }
+}
+
+// __cpuid is a safe function in newer compilers.
+#[allow(unused_unsafe)]
+fn ask() -> u8 {
+    // SAFETY: every x86-64 processor has cpuid.
+    let (highest, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
+    let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register & (1 << bit) != 0);
+    // popcnt, osxsave and avx
+    if highest < 7 || !has(one.ecx, &[23, 27, 28]) {
+        return ASKED;
+    }
+    // SAFETY: leaf 7 exists; osxsave, just seen, is what xgetbv needs.
+    let (seven, xcr0) = unsafe { (__cpuid_count(7, 0), xcr0()) };
+    let mut found = ASKED;
+    // The system keeps xmm and ymm; bmi1, avx2, bmi2.
+    if has(xcr0, &[1, 2]) && has(seven.ebx, &[3, 5, 8]) {
+        found |= AVX2;
+        // The system keeps opmask and zmm; f, dq, ifma, bw, vl; vbmi.
+        if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
+            found |= AVX512;
+        }
+    }
+    found
+}
+
+/// # Safety
+/// The processor has xsave and the system uses it.
+#[target_feature(enable = "xsave")]
+unsafe fn xcr0() -> u32 {
+    // SAFETY: the caller's word.
+    unsafe { _xgetbv(0) as u32 }
+}

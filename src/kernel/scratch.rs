@@ -1,0 +1,82 @@
+//! Working memory: the stack for little, `malloc` for more. Where there is no `malloc`, or it has
+//! nothing to give, the work is done in a way that needs none.
+
+use core::mem::MaybeUninit;
+
+use super::Key;
+
+/// What a create may take from the caller's stack for bits, in bytes.
+const BYTES_ON_STACK: usize = 4096;
+
+/// How many keys are listed on the stack.
+const KEYS_ON_STACK: usize = 64;
+
+/// Runs `f` on `len` zero bytes. Returns false, having run nothing, where there is no memory for
+/// them.
+#[inline(always)]
+pub(super) fn with_zeroed(len: usize, f: impl FnOnce(&mut [u8])) -> bool {
+    with::<u8, BYTES_ON_STACK>(len, |memory| {
+        // SAFETY: all of it is written before it becomes a slice of bytes.
+        f(unsafe {
+            memory.as_mut_ptr().write_bytes(0, memory.len());
+            core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len())
+        });
+    })
+}
+
+/// Runs `f` on a list of the `len` keys that `keys` gives (fewer, if it gives fewer). Returns
+/// false, having run nothing, where there is no memory for it.
+pub(crate) fn with_keys<'k>(
+    len: usize,
+    keys: impl Iterator<Item = Key<'k>>,
+    f: impl FnOnce(&[Key<'k>]),
+) -> bool {
+    with::<Key<'k>, KEYS_ON_STACK>(len, |memory| {
+        let mut listed = 0;
+        for (place, key) in memory.iter_mut().zip(keys) {
+            place.write(key);
+            listed += 1;
+        }
+        // SAFETY: the first `listed` were written.
+        f(unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), listed) });
+    })
+}
+
+/// Runs `f` on memory for `len` values, up to `ON_STACK` of them on the stack.
+#[inline(always)]
+fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUninit<T>])) -> bool {
+    let mut stack = [const { MaybeUninit::<T>::uninit() }; ON_STACK];
+    if let Some(memory) = stack.get_mut(..len) {
+        f(memory);
+        return true;
+    }
+    let start = allocate(len.saturating_mul(size_of::<T>())).cast::<MaybeUninit<T>>();
+    if start.is_null() {
+        return false;
+    }
+    // SAFETY: fresh memory of that many values, aligned as malloc's is for them all, which nothing
+    // else refers to.
+    f(unsafe { core::slice::from_raw_parts_mut(start, len) });
+    free(start.cast());
+    true
+}
+
+#[cfg(unix)]
+fn allocate(bytes: usize) -> *mut u8 {
+    // SAFETY: malloc takes any size.
+    unsafe { libc::malloc(bytes).cast() }
+}
+
+#[cfg(unix)]
+fn free(memory: *mut u8) {
+    // SAFETY: `with` passes what `allocate` gave it, once.
+    unsafe { libc::free(memory.cast()) }
+}
+
+#[cfg(not(unix))]
+fn allocate(_bytes: usize) -> *mut u8 {
+    core::ptr::null_mut()
+}
+
+#[cfg(not(unix))]
+fn free(_memory: *mut u8) {}

@@ -1,0 +1,493 @@
+//! One suite for every kernel, against the specification in `probe` and
+//! `hash`. A kernel that this machine lacks is reported by name.
+
+#![allow(clippy::undocumented_unsafe_blocks)] // a test or a tool, not the crate
+#![allow(clippy::type_complexity)]
+
+use std::vec::Vec;
+use std::{assert, assert_eq, assert_ne, format, vec};
+
+use super::{Kernel, Key};
+use crate::filter::Filter;
+use crate::hash::bloom_hash;
+use crate::probe;
+
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// Miri is thousands of times slower.
+fn thinned(n: usize) -> usize {
+    if cfg!(miri) { n * 151 } else { n }
+}
+
+/// What the specification makes of these keys.
+fn spec_array(keys: &[&[u8]], k: u32, bytes: usize) -> Vec<u8> {
+    let mut array = vec![0; bytes];
+    for key in keys {
+        probe::insert(bloom_hash(key), k, &mut array);
+    }
+    array
+}
+
+/// What the specification answers.
+fn may_match(key: &[u8], filter: &[u8]) -> bool {
+    match Filter::parse(filter) {
+        Filter::Never => false,
+        Filter::Always => true,
+        Filter::Probe { array, k } => probe::contains(bloom_hash(key), k, array),
+    }
+}
+
+fn as_keys<'a>(keys: &[&'a [u8]]) -> Vec<Key<'a>> {
+    keys.iter().map(|key| Key::new(key)).collect()
+}
+
+/// create, and insert_hashes on top of other bits.
+fn check_create(kernel: &Kernel, keys: &[&[u8]], k: u32, bytes: usize) {
+    let want = spec_array(keys, k, bytes);
+    let case = || format!("{}: {} keys, k = {k}, {bytes} bytes", kernel.name(), keys.len());
+    let list = as_keys(keys);
+    let mut got = vec![0x5a; bytes];
+    kernel.create(&list, k, &mut got);
+    assert!(got == want, "create, {}", case());
+    let mut hashes = vec![0; keys.len()];
+    kernel.hash_keys(&list, &mut hashes);
+    got.fill(0x81);
+    kernel.insert_hashes(&hashes, k, &mut got);
+    assert!(got.iter().zip(&want).all(|(g, w)| *g == w | 0x81), "insert_hashes, {}", case());
+}
+
+/// may_match, keys_may_match and filters_may_match of each key.
+fn check_queries(kernel: &Kernel, keys: &[&[u8]], filter: &[u8]) {
+    let want: Vec<u8> = keys.iter().map(|key| may_match(key, filter).into()).collect();
+    let ones = want.iter().filter(|yes| **yes == 1).count();
+    let list = as_keys(keys);
+    let mut got = vec![7; keys.len()];
+    let name = kernel.name();
+    let case = (keys.len(), filter.len(), filter.last());
+    assert_eq!(kernel.keys_may_match(&list, filter, &mut got), ones, "{name}: batch of {case:?}");
+    assert!(got == want, "{name}: batch of {case:?}");
+    for (key, want) in list.iter().zip(&want) {
+        assert_eq!(kernel.may_match(*key, filter), *want == 1, "{name}: one of {case:?}");
+        let mut got = [7, 7];
+        let filters = [Key::new(filter), Key::new(filter)];
+        let ones = kernel.filters_may_match(*key, &filters, &mut got);
+        assert_eq!((ones, got), (2 * usize::from(*want), [*want; 2]), "{name}: filters {case:?}");
+    }
+}
+
+/// Random bytes in a mapping that ends, and begins, at pages nothing may touch.
+#[cfg(all(unix, not(miri)))]
+struct Guarded {
+    map: *mut u8,
+    pages: usize,
+}
+
+#[cfg(all(unix, not(miri)))]
+impl Guarded {
+    const PAGE: usize = 4096;
+
+    fn new(pages: usize) -> Guarded {
+        unsafe {
+            let map = libc::mmap(
+                std::ptr::null_mut(),
+                (pages + 2) * Self::PAGE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(map, libc::MAP_FAILED);
+            let end = map.byte_add((pages + 1) * Self::PAGE);
+            assert_eq!(libc::mprotect(map, Self::PAGE, libc::PROT_NONE), 0);
+            assert_eq!(libc::mprotect(end, Self::PAGE, libc::PROT_NONE), 0);
+            let mut guarded = Guarded { map: map.cast(), pages };
+            let random = Rng(3).bytes(pages * Self::PAGE);
+            guarded.all().copy_from_slice(&random);
+            guarded
+        }
+    }
+
+    fn all(&mut self) -> &mut [u8] {
+        unsafe { std::slice::from_raw_parts_mut(self.map.add(Self::PAGE), self.pages * Self::PAGE) }
+    }
+
+    /// The last `n` of T before the guard page.
+    fn tail<T>(&mut self, n: usize) -> &mut [T] {
+        let bytes = n * size_of::<T>();
+        let all = self.all();
+        let start = all.len() - bytes;
+        unsafe { std::slice::from_raw_parts_mut(all[start..].as_mut_ptr().cast(), n) }
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        unsafe { libc::munmap(self.map.cast(), (self.pages + 2) * Self::PAGE) };
+    }
+}
+
+fn hash_every_length_and_alignment(kernel: &Kernel) {
+    let mut rng = Rng(1);
+    let data = rng.bytes(300 * 20 + 64);
+    let mut hashes = [0; 20];
+    for len in (0..=300).step_by(thinned(1)) {
+        for align in (0..64).step_by(thinned(1)) {
+            // of one length, of lengths about it, and of any length
+            let uniform: Vec<&[u8]> = (0..20).map(|i| &data[align + i * 300..][..len]).collect();
+            let near: Vec<&[u8]> =
+                (0..20).map(|i| &data[align + i..][..(len + i % 3).min(300)]).collect();
+            let any: Vec<&[u8]> = (0..20)
+                .map(|i| &data[align + i..][..if i == 7 { len } else { rng.below(90) }])
+                .collect();
+            for keys in [uniform, near, any] {
+                let n = 1 + (len + align) % 20;
+                for keys in [&keys[..], &keys[..n]] {
+                    kernel.hash_keys(&as_keys(keys), &mut hashes);
+                    for (key, h) in keys.iter().zip(hashes) {
+                        assert_eq!(bloom_hash(key), h, "{}: {len} at {align}", kernel.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn golden(kernel: &Kernel) {
+    let hashes: [(&[u8], u32); 5] = [
+        (b"", 0xbc9f1d34),
+        (b"\x62", 0xef1345c4),
+        (b"\xc3\x97", 0x5b663814),
+        (b"\xe2\x99\xa5", 0x323c078f),
+        (b"\xe1\x80\xb9\x32", 0xed21633a),
+    ];
+    for (key, want) in hashes {
+        let mut got = [0];
+        kernel.hash_keys(&[Key::new(key)], &mut got);
+        assert_eq!(got[0], want);
+    }
+    let filters: [(&[&[u8]], u32, &[u8]); 8] = [
+        (&[], 6, &[0; 8]),
+        (&[b"hello", b"world"], 6, &[0x11, 0x40, 0x00, 0x41, 0x44, 0x10, 0x40, 0x10]),
+        (&[b""], 6, &[0x08, 0x00, 0x04, 0x00, 0x02, 0x00, 0x11, 0x80]),
+        (&[b"\xc3\x97"], 6, &[0x80, 0x00, 0x18, 0x00, 0x01, 0x20, 0x00, 0x04]),
+        (&[b"a"], 1, &[0, 0, 0, 0, 0, 0, 1, 0]),
+        (&[b"a"], 30, &[0x78, 0xf0, 0xe0, 0xc1, 0x83, 0x0f, 0x1f, 0x3c]),
+        (&[b"a"], 30, &[0x0b, 0, 0, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0xf8]),
+        (&[b"a" as &[u8]; 50], 30, &[0x0b, 0, 0, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0xf8]),
+    ];
+    for (keys, k, want) in filters {
+        let mut got = vec![0xee; want.len()];
+        kernel.create(&as_keys(keys), k, &mut got);
+        assert_eq!(got, want, "{}", kernel.name());
+    }
+}
+
+fn every_filter_size(kernel: &Kernel) {
+    let mut rng = Rng(2);
+    let data = rng.bytes(64_000);
+    for bytes in (1..=600).step_by(thinned(1)) {
+        let k = 1 + rng.below(30) as u32;
+        for (n, len) in [(rng.below(8), 16), (8 + rng.below(33), 16), (40 + rng.below(60), 0)] {
+            let keys: Vec<&[u8]> = (0..n)
+                .map(|_| &data[rng.below(60_000)..][..if len == 0 { rng.below(80) } else { len }])
+                .collect();
+            check_create(kernel, &keys, 6, bytes);
+            check_create(kernel, &keys, k, bytes);
+            let mut filter = spec_array(&keys[..n / 2], k, bytes);
+            filter.push(k as u8);
+            check_queries(kernel, &keys, &filter);
+            // few probes, so that absent keys are found too
+            *filter.last_mut().unwrap() = 1;
+            check_queries(kernel, &keys, &filter);
+        }
+    }
+    for n in (0..=70).step_by(thinned(1).min(17)) {
+        let keys: Vec<&[u8]> = (0..n).map(|i| &data[i * 16..][..16]).collect();
+        check_create(kernel, &keys, 6, (n * 10).max(64).div_ceil(8));
+    }
+    for k in (0..=40).step_by(thinned(1).min(13)) {
+        let keys: Vec<&[u8]> = (0..37).map(|i| &data[i * 16..][..16]).collect();
+        let bytes = 32 + k as usize;
+        let want = spec_array(&keys, k.min(30), bytes);
+        let mut got = vec![9; bytes];
+        kernel.create(&as_keys(&keys), k, &mut got);
+        assert!(got == want, "{}: k = {k}", kernel.name());
+    }
+}
+
+/// Where a kernel changes its way: scratch on the stack or the heap, a byte a
+/// bit or bits in place, the exact remainder of 20 bits, and LevelDB's sizes.
+fn sizes_around_boundaries(kernel: &Kernel) {
+    let mut rng = Rng(4);
+    let data = rng.bytes(64_000);
+    let keys: Vec<&[u8]> = (0..if cfg!(miri) { 33 } else { 333 })
+        .map(|i| &data[rng.below(60_000)..][..if i < 111 { 16 } else { rng.below(100) }])
+        .collect();
+    for at in [64, 256, 512, 4096, 1 << 17, 1 << 18] {
+        for bytes in at - 3..=at + 3 {
+            for k in [1, 6, 7, 30] {
+                if cfg!(miri) && (at > 512 || bytes != at || k == 7) {
+                    continue;
+                }
+                check_create(kernel, &keys, k, bytes);
+                let mut filter = spec_array(&keys[..keys.len() / 2], k, bytes);
+                filter.push(k as u8);
+                check_queries(kernel, &keys[keys.len() / 3..keys.len() * 2 / 3], &filter);
+            }
+        }
+    }
+}
+
+/// Filters of 2^31 and 2^32 bits and more, in memory that is hardly touched.
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+fn huge(kernel: &Kernel) {
+    let mut rng = Rng(5);
+    let data = rng.bytes(4_000);
+    let keys: Vec<&[u8]> = (0..60).map(|i| &data[i * 50..][..rng.below(50)]).collect();
+    let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
+    let most = (1 << 29) + 4096;
+    for bytes in [1usize << 28, 1 << 29] {
+        for bytes in bytes - 2..=bytes + 2 {
+            let map = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    most,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                )
+            };
+            assert_ne!(map, libc::MAP_FAILED);
+            let filter = unsafe { std::slice::from_raw_parts_mut(map.cast::<u8>(), bytes + 1) };
+            let (k, array) = filter.split_last_mut().unwrap();
+            *k = 4;
+            kernel.insert_hashes(&hashes[..30], 4, array);
+            for h in &hashes[..30] {
+                for p in probe::Positions::new(*h, 4, bytes as u64 * 8) {
+                    assert_ne!(array[(p / 8) as usize] & (1 << (p % 8)), 0, "{}", kernel.name());
+                    array[(p / 8) as usize] &= !(1 << (p % 8));
+                }
+            }
+            for h in &hashes {
+                for p in probe::Positions::new(*h, 30, bytes as u64 * 8) {
+                    assert_eq!(array[(p / 8) as usize], 0, "{}: a bit too many", kernel.name());
+                }
+            }
+            for h in &hashes[..30] {
+                probe::insert(*h, 4, array);
+            }
+            check_queries(kernel, &keys, filter);
+            assert_eq!(unsafe { libc::munmap(map, most) }, 0);
+        }
+    }
+}
+
+/// Keys, lists and arrays that end where the readable memory does.
+#[cfg(all(unix, not(miri)))]
+fn ends_of_pages(kernel: &Kernel) {
+    let mut first = Guarded::new(1);
+    let mut last = Guarded::new(1);
+    let mut list = Guarded::new(1);
+    let mut array = Guarded::new(3);
+    let mut out = Guarded::new(1);
+    for len in 0..=100 {
+        for n in 1..=40 {
+            // some keys begin at the first byte of a page, others end at the last
+            let keys: Vec<&[u8]> = (0..n)
+                .map(|i| {
+                    let len = if n % 2 == 0 { len } else { (len + 7 * i) % 101 };
+                    if (i + n) % 3 == 0 {
+                        unsafe { std::slice::from_raw_parts(first.all().as_ptr(), len) }
+                    } else {
+                        unsafe { std::slice::from_raw_parts(last.tail::<u8>(len).as_ptr(), len) }
+                    }
+                })
+                .collect();
+            let keys_at_end = list.tail::<Key>(n);
+            for (slot, key) in keys_at_end.iter_mut().zip(&keys) {
+                unsafe { std::ptr::write(slot, std::mem::transmute::<Key, Key>(Key::new(key))) };
+            }
+            let hashes = out.tail::<u32>(n);
+            kernel.hash_keys(keys_at_end, hashes);
+            assert!(keys.iter().zip(&*hashes).all(|(key, h)| bloom_hash(key) == *h));
+            let hashes = hashes.to_vec();
+            for bytes in [8, 9, 25, 31, 32, 33, 63, 64, 65, 1000 + len] {
+                let want = spec_array(&keys, 6, bytes);
+                let at_end = array.tail::<u8>(bytes);
+                kernel.create(keys_at_end, 6, at_end);
+                assert!(at_end == want);
+                kernel.insert_hashes(&hashes, 6, at_end);
+                assert!(at_end == want);
+                let at_start = &mut array.all()[..bytes];
+                kernel.create(keys_at_end, 6, at_start);
+                assert!(at_start == want);
+                let filter = array.tail::<u8>(bytes);
+                filter[bytes - 1] = 6;
+                let results = out.tail::<u8>(n);
+                let ones = kernel.keys_may_match(keys_at_end, filter, results);
+                let want: Vec<u8> = keys.iter().map(|key| may_match(key, filter).into()).collect();
+                assert!(results == want);
+                assert_eq!(ones, want.iter().filter(|yes| **yes == 1).count());
+                for (key, want) in keys_at_end.iter().zip(&want) {
+                    assert_eq!(kernel.may_match(*key, filter), *want == 1);
+                }
+            }
+        }
+    }
+}
+
+fn malformed_filters(kernel: &Kernel) {
+    let keys: Vec<&[u8]> =
+        vec![b"a", b"", b"hello", b"0123456789abcdef", b"x", b"y", b"zz", b"q", b"w"];
+    check_queries(kernel, &keys, &[]);
+    for k in 0..=255 {
+        check_queries(kernel, &keys, &[k]);
+        for len in [1, 2, 3, 4, 7, 8, 63, 64, 65, 100] {
+            for fill in [0, 0xff, 0x5a] {
+                let mut filter = vec![fill; len];
+                filter.push(k);
+                check_queries(kernel, &keys, &filter);
+            }
+        }
+        if cfg!(miri) && k > 1 {
+            break;
+        }
+    }
+    let yes = |filter: &[u8]| kernel.may_match(Key::new(b"a"), filter);
+    assert!(!yes(&[]) && !yes(&[6]) && !yes(&[0, 6]) && yes(&[0xff, 6]));
+    assert!(yes(&[0, 0]) && !yes(&[0, 30]) && yes(&[0, 31]) && yes(&[0, 255]));
+}
+
+/// Short results, short hashes, null keys of no length.
+fn odd_calls(kernel: &Kernel) {
+    let null = unsafe { std::mem::transmute::<(usize, usize), Key>((0, 0)) };
+    let keys = [null; 20];
+    let mut hashes = [1; 7];
+    kernel.hash_keys(&keys, &mut hashes);
+    assert_eq!(hashes, [0xbc9f_1d34; 7]);
+    let mut array = [1; 25];
+    kernel.create(&keys, 6, &mut array);
+    assert_eq!(array[..], spec_array(&[b""], 6, 25));
+    kernel.create(&keys, 6, &mut []);
+    kernel.insert_hashes(&hashes, 6, &mut []);
+    kernel.create(&[], 6, &mut array);
+    assert_eq!(array, [0; 25]);
+    let mixed = [null, Key::new(b"a"), null, Key::new(b"0123456789abcdefg")];
+    let keys: Vec<Key> = mixed.iter().copied().cycle().take(33).collect();
+    let plain: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
+    kernel.create(&keys, 6, &mut array);
+    assert_eq!(array[..], spec_array(&plain, 6, 25));
+    let mut results = [5; 3];
+    assert_eq!(kernel.keys_may_match(&keys, &[0xff, 6], &mut results), 3);
+    let filters = [null, Key::new(&[0xff, 6]), Key::new(&[6])];
+    assert_eq!(kernel.filters_may_match(null, &filters, &mut results), 1);
+    assert_eq!(results, [0, 1, 0]);
+}
+
+/// One key asks filters of all kinds in one call.
+fn many_filters(kernel: &Kernel) {
+    let mut rng = Rng(6);
+    let data = rng.bytes(10_000);
+    let filters: Vec<Vec<u8>> = (0..200)
+        .map(|i| {
+            let keys: Vec<&[u8]> =
+                (0..rng.below(60)).map(|_| &data[rng.below(9_000)..][..16]).collect();
+            let k = [6, 1, 13, 30, 0, 31, 255][i % 7];
+            let mut filter = spec_array(&keys, u32::from(k).min(30), rng.below(150));
+            filter.push(k);
+            filter.truncate(rng.below(3).max(1) * 1000);
+            filter
+        })
+        .collect();
+    let list: Vec<Key> = filters.iter().map(|filter| Key::new(filter)).collect();
+    for i in (0..200).step_by(thinned(1)) {
+        let key = &data[i * 40..][..16];
+        let want: Vec<u8> = filters.iter().map(|filter| may_match(key, filter).into()).collect();
+        let mut got = vec![3; filters.len()];
+        let ones = kernel.filters_may_match(Key::new(key), &list, &mut got);
+        assert!(got == want, "{}", kernel.name());
+        assert_eq!(ones, want.iter().filter(|yes| **yes == 1).count());
+    }
+}
+
+fn random(kernel: &Kernel) {
+    let mut rng = Rng(8);
+    let data = rng.bytes(100_000);
+    for _ in 0..if cfg!(miri) { 2 } else { 400 } {
+        let longest = [1, 17, 64, 400][rng.below(4)];
+        let n = [3, 30, 300, 3000][rng.below(4)];
+        let n = rng.below(if cfg!(miri) { 40 } else { n });
+        let keys: Vec<&[u8]> =
+            (0..n).map(|_| &data[rng.below(90_000)..][..rng.below(longest)]).collect();
+        let k = 1 + rng.below(30) as u32;
+        let bytes = 1 + rng.below(1 + n * 4);
+        check_create(kernel, &keys, k, bytes);
+        let mut filter = spec_array(&keys[..n / 2], k, bytes);
+        filter.push(k as u8);
+        check_queries(kernel, &keys[..n.min(100)], &filter);
+    }
+}
+
+macro_rules! suite {
+    ($($name:ident)*) => {$(
+        mod $name {
+            fn kernel() -> Option<&'static super::Kernel> {
+                let kernel = super::Kernel::by_name(stringify!($name));
+                if kernel.is_none() {
+                    std::eprintln!("skipped: this machine or build has no kernel {}", stringify!($name));
+                }
+                kernel
+            }
+
+            suite!(@ hash_every_length_and_alignment golden every_filter_size
+                sizes_around_boundaries malformed_filters odd_calls many_filters random);
+
+            #[cfg(all(unix, not(miri)))]
+            suite!(@ ends_of_pages);
+
+            #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+            suite!(@ huge);
+        }
+    )*};
+    (@ $($test:ident)*) => {$(
+        #[test]
+        fn $test() {
+            if let Some(kernel) = kernel() {
+                super::$test(kernel);
+            }
+        }
+    )*};
+}
+
+suite!(portable avx2 avx512 neon);
+
+#[test]
+fn the_suite_knows_every_kernel() {
+    assert_eq!(Kernel::NAMES, ["avx512", "avx2", "neon", "portable"]);
+    for kernel in Kernel::available() {
+        assert!(Kernel::NAMES.contains(&kernel.name()));
+        assert_eq!(Kernel::by_name(kernel.name()).map(Kernel::name), Some(kernel.name()));
+    }
+    assert!(Kernel::by_name("").is_none());
+    assert_eq!(Kernel::available().next().map(Kernel::name), Some(Kernel::best().name()));
+}
