@@ -14,8 +14,9 @@
 //! 3. Positions are sums of two remainders, as in `bits::each_position`.
 //! 4. Some probes are computed before the eight keys before are set: one is
 //!    arithmetic, the other stores.
-//! 5. An array of up to 32 bytes is built in a register; one of up to 32 Kbit
-//!    with a byte a bit (see `bits::BYTE_PER_BIT_MAX`).
+//! 5. An array of up to 32 Kbit is built with a byte a bit (see
+//!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
+//!    long.
 //! 6. A batch of queries asks eight keys at once, with gathers, and all their
 //!    probes: where to stop early is what a branch predictor cannot know.
 //!
@@ -30,7 +31,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::Key;
-use super::bits::{self, BYTE_PER_BIT_MAX, WINDOWS};
+use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, cpu, portable, scratch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -180,27 +181,27 @@ unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [
         let mut h = [[_mm256_set1_epi64x((SEED ^ (len as u32).wrapping_mul(M)) as i64); 2]; G];
         let mut at = 0;
         while len - at >= 16 {
-            for g in 0..G {
-                for half in 0..2 {
-                    let key = |i: usize| (*starts[g].add(half * 4 + i)).as_ptr().add(at);
+            for (h, start) in h.iter_mut().zip(starts) {
+                for (half, h) in h.iter_mut().enumerate() {
+                    let key = |i: usize| (*start.add(half * 4 + i)).as_ptr().add(at);
                     for word in words(|i| _mm_loadu_si128(key(i).cast())) {
-                        h[g][half] = step::<16>(h[g][half], word);
+                        *h = step::<16>(*h, word);
                     }
                 }
             }
             at += 16;
         }
         if len != at {
-            for g in 0..G {
-                for half in 0..2 {
+            for (h, start) in h.iter_mut().zip(starts) {
+                for (half, h) in h.iter_mut().enumerate() {
                     let mut rest = len - at;
-                    let key = |i: usize| (*starts[g].add(half * 4 + i)).as_ptr();
+                    let key = |i: usize| (*start.add(half * 4 + i)).as_ptr();
                     for word in words(|i| load_rest(key(i), len)) {
                         if rest >= 4 {
-                            h[g][half] = step::<16>(h[g][half], word);
+                            *h = step::<16>(*h, word);
                             rest -= 4;
                         } else if rest > 0 {
-                            h[g][half] = step::<24>(h[g][half], word);
+                            *h = step::<24>(*h, word);
                             rest = 0;
                         }
                     }
@@ -262,7 +263,11 @@ unsafe fn hash_mixed(start: *const Key) -> __m256i {
                 let mut next = h[half];
                 for word in words(|lane| {
                     let lane = 4 * half + lane;
-                    _mm_loadu_si128(from[lane].add(last[lane].min(16 * i)).cast())
+                    _mm_loadu_si128(
+                        from.get_unchecked(lane)
+                            .add((*last.get_unchecked(lane)).min(16 * i))
+                            .cast(),
+                    )
                 }) {
                     next = step::<16>(next, word);
                 }
@@ -529,42 +534,10 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::Modulus::new(array.len()) {
-            Some(modulus) if array.len() <= 32 => create_in_register(keys, k, modulus, array),
             Some(modulus)
                 if array.len() <= BYTE_PER_BIT_MAX / 8
                     && create_by_bytes(keys, k, modulus, array) => {}
-            Some(modulus) => create_in_place(keys, k, modulus, bits::zeroed(array)),
-            None => portable::create(keys, k, array),
-        }
-    }
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn create_in_register(
-    keys: &[Key],
-    k: u32,
-    modulus: bits::Modulus,
-    array: &mut [MaybeUninit<u8>],
-) {
-    // SAFETY: the caller has AVX2. An offset `map` makes is a row of WINDOWS
-    // and 1 to 32 bytes; 31 more are in the row.
-    unsafe {
-        let mut acc = _mm256_setzero_si256();
-        let base = (&raw const WINDOWS).cast::<u8>();
-        let map = |p| {
-            let row = _mm256_and_si256(_mm256_slli_epi32(p, 6), _mm256_set1_epi32(7 << 6));
-            let end = _mm256_or_si256(row, _mm256_set1_epi32(32));
-            _mm256_sub_epi32(end, _mm256_srli_epi32(p, 3))
-        };
-        each_position(keys, k, modulus, map, |at| {
-            let bit = _mm256_loadu_si256(base.add(at as usize).cast());
-            acc = _mm256_or_si256(acc, bit);
-        });
-        let mut all = [0u8; 32];
-        _mm256_storeu_si256(all.as_mut_ptr().cast(), acc);
-        for (out, byte) in array.iter_mut().zip(all) {
-            out.write(byte);
+            _ => create_in_place(keys, k, bits::zeroed(array)),
         }
     }
 }
@@ -610,9 +583,16 @@ unsafe fn create_by_bytes(
 
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn create_in_place(keys: &[Key], k: u32, modulus: bits::Modulus, array: &mut [u8]) {
-    // SAFETY: the caller has AVX2. A position is less than the array's bits.
-    unsafe { each_position(keys, k, modulus, |p| p, |p| bits::set_bit(array, p)) }
+unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
+    let mut hashes = [0; 256];
+    for keys in keys.chunks(256) {
+        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
+        // SAFETY: the caller's word.
+        unsafe {
+            hash_keys(keys, hashes);
+            insert_hashes(hashes, k, array);
+        }
+    }
 }
 
 /// # Safety

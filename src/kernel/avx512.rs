@@ -18,8 +18,9 @@
 //!    computed from its own sum and none waits for the one before.
 //! 4. Some probes are computed before the sixteen keys before are set: one is
 //!    arithmetic, the other stores.
-//! 5. An array of up to 32 bytes is built in a register; one of up to 32 Kbit
-//!    with a byte a bit (see `bits::BYTE_PER_BIT_MAX`).
+//! 5. An array of up to 32 Kbit is built with a byte a bit (see
+//!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
+//!    long.
 //! 6. A query for one key has a probe in each lane. Arrays of up to 64 bytes
 //!    are looked up in a register, others with a gather, which for one filter
 //!    and a short key is no faster than scalar loads, but is for long keys and
@@ -41,7 +42,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::Key;
-use super::bits::{self, BYTE_PER_BIT_MAX, WINDOWS};
+use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, cpu, portable, scratch, through_a_branch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -450,36 +451,10 @@ fn insert<S: Source>(source: &[S], k: u32, bits: u32, set: impl FnMut(u32)) {
     }
 }
 
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn create_in_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    let mut acc = _mm256_setzero_si256();
-    let base = (&raw const WINDOWS).cast::<u8>();
-    each_position::<true, _>(
-        keys,
-        k,
-        array.len() as u32 * 8,
-        |p| {
-            let row = _mm512_and_si512(_mm512_slli_epi32(p, 6), _mm512_set1_epi32(7 << 6));
-            _mm512_sub_epi32(_mm512_or_si512(row, _mm512_set1_epi32(32)), _mm512_srli_epi32(p, 3))
-        },
-        |at| {
-            // SAFETY: a row and 1 to 32 bytes; 31 more are in it.
-            let bit = unsafe { _mm256_loadu_si256(base.add(at as usize).cast()) };
-            acc = _mm256_or_si256(acc, bit);
-        },
-    );
-    let mask = _bzhi_u32(u32::MAX, array.len() as u32);
-    // SAFETY: the mask names the array's bytes.
-    unsafe { _mm256_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, acc) }
-}
-
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if keys.len() < portable::FEW {
         portable::create_from_few(keys, k, array)
-    } else if array.len() <= 32 {
-        create_in_register(keys, k, array)
     } else if array.len() > BYTE_PER_BIT_MAX / 8 || !create_by_bytes(keys, k, array) {
         create_in_place(keys, k, bits::zeroed(array))
     }
@@ -488,20 +463,11 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
-    if array.len() < 1 << 28 {
-        insert(keys, k, array.len() as u32 * 8, |p| {
-            // SAFETY: a position is less than the array's bits.
-            unsafe { bits::set_bit(array, p) }
-        });
-        return;
-    }
     let mut hashes = [0; 256];
     for keys in keys.chunks(256) {
         let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
         hash_keys(keys, hashes);
-        for &h in &*hashes {
-            probe::insert(h, k, array);
-        }
+        insert_hashes(hashes, k, array);
     }
 }
 
@@ -509,11 +475,17 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        insert(keys, k, array.len() as u32 * 8, |p| {
-            // SAFETY: a position is less than the array's bits, of which
-            // `bytes` has a byte each.
-            unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
-        });
+        each_position::<true, _>(
+            keys,
+            k,
+            array.len() as u32 * 8,
+            |p| p,
+            |p| {
+                // SAFETY: a position is less than the array's bits, of which
+                // `bytes` has a byte each.
+                unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+            },
+        );
         let mut words = array.chunks_exact_mut(8);
         let mut bytes = bytes.chunks_exact(64);
         for (out, bytes) in (&mut words).zip(&mut bytes) {

@@ -121,20 +121,3 @@ pub(super) unsafe fn set_bit(array: &mut [u8], p: u32) {
     // SAFETY: the caller's word.
     unsafe { *array.get_unchecked_mut((p / 8) as usize) |= 1 << (p % 8) }
 }
-
-/// Bit b of byte 32 of row b; zero otherwise. The 32 bytes from 32 - n of row
-/// b on are an array with bit b of byte n set, within one cache line.
-#[cfg(target_arch = "x86_64")]
-#[repr(align(64))]
-pub(super) struct Windows(#[allow(dead_code)] [[u8; 64]; 8]);
-
-#[cfg(target_arch = "x86_64")]
-pub(super) static WINDOWS: Windows = {
-    let mut rows = [[0; 64]; 8];
-    let mut bit = 0;
-    while bit < 8 {
-        rows[bit][32] = 1 << bit;
-        bit += 1;
-    }
-    Windows(rows)
-};
