@@ -218,6 +218,19 @@ pub unsafe extern "C" fn leveldb_bloom_free(memory: *mut c_void) {
     unsafe { functions::free(memory) }
 }
 
+/// The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
+/// give the same bits. It is the fastest that the machine has, or the one that the environment
+/// variable LEVELDB_BLOOM_KERNEL named when the policy was created. NULL if `policy` is NULL; the
+/// string lives as long as the process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_kernel(
+    policy: *const leveldb_bloom_policy,
+) -> *const c_char {
+    // SAFETY: as the header asks.
+    let policy = unsafe { policy.cast::<Policy>().as_ref() };
+    policy.map_or(core::ptr::null(), Policy::kernel_name)
+}
+
 /// Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
 /// filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
 /// the parentheses. Never NULL; the string lives as long as the process.

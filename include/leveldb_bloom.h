@@ -239,6 +239,14 @@ size_t leveldb_bloom_keys_may_match(const char *const *keys,
 void leveldb_bloom_free(void *memory);
 
 /*
+ The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
+ give the same bits. It is the fastest that the machine has, or the one that the environment
+ variable LEVELDB_BLOOM_KERNEL named when the policy was created. NULL if `policy` is NULL; the
+ string lives as long as the process.
+ */
+const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
+
+/*
  Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
  filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
  the parentheses. Never NULL; the string lives as long as the process.

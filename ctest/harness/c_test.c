@@ -21,6 +21,24 @@ static void TestActive(void) {
   CheckCondition(leveldb_bloom_active() == leveldb_bloom_active());
 }
 
+/* The name is one of four, and the environment may choose. */
+static void TestKernel(void) {
+  static const char *const kKernels[] = {"avx512", "avx2", "neon", "portable"};
+  struct leveldb_bloom_policy *policy = leveldb_bloom_policy_create(10);
+  const char *asked = getenv("LEVELDB_BLOOM_KERNEL");
+  int known = 0;
+  size_t i;
+  StartPhase("kernel");
+  CheckCondition(policy != NULL);
+  for (i = 0; i < sizeof(kKernels) / sizeof(kKernels[0]); i++) {
+    known += strcmp(leveldb_bloom_kernel(policy), kKernels[i]) == 0;
+  }
+  CheckCondition(known == 1);
+  CheckCondition(asked == NULL || strcmp(leveldb_bloom_kernel(policy), asked) == 0);
+  CheckCondition(leveldb_bloom_kernel(NULL) == NULL);
+  leveldb_bloom_policy_destroy(policy);
+}
+
 static void TestPolicy(void) {
   static const int kBits[] = {-2147483647 - 1, -1, 0, 1, 10, 44, 45, 2147483647};
   size_t i;
@@ -214,6 +232,7 @@ static int PlantedFault(const char* fault) {
 int main(int argc, char** argv) {
   if (argc > 1) return PlantedFault(argv[1]);
   TestActive();
+  TestKernel();
   TestPolicy();
   TestFilterSize();
   TestCreateFilter();

@@ -5,9 +5,10 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use super::abi::Slice;
+use super::choice;
 use super::memory::{self, KeyArrays, Reserve, bytes};
 use super::stats::{self, Counters, Route};
-use crate::kernel::{GROUP, Kernel, Key, in_groups};
+use crate::kernel::{GROUP, Key, in_groups};
 use crate::policy::BloomFilterPolicy;
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
@@ -33,7 +34,7 @@ pub mod status {
 impl Policy {
     /// A policy, counting if the environment asks for it.
     pub(super) fn new(bits_per_key: c_int, route: Route) -> Policy {
-        let policy = BloomFilterPolicy::new(bits_per_key);
+        let policy = BloomFilterPolicy::with_kernel(bits_per_key, choice::for_policy());
         Policy { policy, counters: stats::start(&policy, route), reserve: Reserve::new() }
     }
 
@@ -113,6 +114,12 @@ impl Policy {
             unsafe { filter_length.write(len) };
         }
         filter
+    }
+
+    /// The name of the kernel that does the policy's work.
+    #[must_use]
+    pub fn kernel_name(&self) -> *const c_char {
+        choice::c_name(self.policy.kernel()).as_ptr()
     }
 
     fn filter_in_c_memory(
@@ -237,7 +244,7 @@ pub unsafe fn key_may_match(
 ) -> u8 {
     // SAFETY: the caller's promise.
     let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
-    Kernel::best().may_match(Key::new(key), filter).into()
+    choice::for_process().may_match(Key::new(key), filter).into()
 }
 
 /// Asks for many keys; writes 0 or 1 each to `results` (unless it is NULL) and returns the ones.
@@ -260,7 +267,7 @@ pub unsafe fn keys_may_match(
         };
         (keys, bytes(filter, filter_length), memory::array_mut(results, num_keys))
     };
-    let kernel = Kernel::best();
+    let kernel = choice::for_process();
     let mut ones = 0;
     let mut results = results.chunks_mut(GROUP);
     in_groups(keys.iter(), |group| {

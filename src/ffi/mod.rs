@@ -12,6 +12,7 @@
 //!         modules      the loaded modules, and their symbols
 //!         elf          what the tables of those modules say
 //! below all of them:
+//!   choice             which kernel: LEVELDB_BLOOM_KERNEL
 //!   stats              LEVELDB_BLOOM_STATS
 //!   abi                what LevelDB passes, and what its policies look like
 //!   memory             the one place for foreign pointers, malloc and free
@@ -20,6 +21,7 @@
 //! Nothing here allocates on the Rust side, panics or unwinds.
 
 pub mod abi;
+mod choice;
 mod create_filter;
 mod elf;
 pub mod functions;

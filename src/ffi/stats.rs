@@ -205,7 +205,7 @@ impl Counters {
         if self.written.swap(true, Ordering::AcqRel) {
             return;
         }
-        let mut line = Line { bytes: [0; 512], len: 0 };
+        let mut line = Line::new();
         line.text("{\"version\":\"");
         line.text(env!("CARGO_PKG_VERSION"));
         line.text("\",\"pid\":");
@@ -233,19 +233,23 @@ fn read(count: &Count) -> u64 {
 }
 
 /// A line of text on the stack. What does not fit is left out (it always fits).
-struct Line {
+pub(super) struct Line {
     bytes: [u8; 512],
     len: usize,
 }
 
 impl Line {
-    fn text(&mut self, text: &str) {
+    pub(super) fn new() -> Line {
+        Line { bytes: [0; 512], len: 0 }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.byte(byte);
         }
     }
 
-    fn byte(&mut self, byte: u8) {
+    pub(super) fn byte(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.len) {
             *place = byte;
             self.len += 1;
@@ -275,7 +279,8 @@ impl Line {
         self.number(number);
     }
 
-    fn write_to(&self, path: *const c_char) {
+    /// To the end of the file of that name, or to stderr for NULL.
+    pub(super) fn write_to(&self, path: *const c_char) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
         // the user's missing line, and nothing else.
