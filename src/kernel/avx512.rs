@@ -569,7 +569,7 @@ unsafe fn look_up_large(live: __mmask8, array: &[u8], p: __m512i) -> __mmask8 {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn contains(h: u32, k: u32, array: &[u8]) -> bool {
     if array.len() > 1 << 17 {
-        return portable::contains(h, k, array);
+        return portable::contains_apart(h, k, array);
     }
     let modulus = modulus(array.len() as u32 * 8, true);
     let wanted = _bzhi_u32(u32::MAX, k);

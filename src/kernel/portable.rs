@@ -161,6 +161,13 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
     }
 }
 
+/// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
+/// kilobyte.
+#[inline(never)]
+pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
+    contains(h, k, array)
+}
+
 #[inline(always)]
 pub(super) fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
     let delta = h.rotate_right(17);
