@@ -135,7 +135,7 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create_bloom(int bits_per_ke
 
 /*
  A policy of your own callbacks, as in <leveldb/c.h>. Passed on to LevelDB's definition where the
- process has one.
+ process has one. NULL if a callback is NULL.
  */
 struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
                                                            void (*destructor)(void*),
@@ -200,10 +200,12 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 
 /*
  Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
- as many as leveldb_bloom_filter_size says. Allocates nothing.
+ as many as leveldb_bloom_filter_size says. Cannot run out of memory: it may take up to 32 KiB
+ from malloc while it works, and does without where there is none.
 
- LEVELDB_BLOOM_OK, or LEVELDB_BLOOM_INVALID_ARGUMENT (a pointer is NULL, or the length another),
- or LEVELDB_BLOOM_TOO_LARGE; `filter` is unchanged then.
+ LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
+ NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size
+ cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
  */
 int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
                               const struct leveldb_bloom_slice *keys,
@@ -214,7 +216,8 @@ int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
 /*
  1 if the key may be among those the filter was made from, 0 if it certainly is not. Any bytes
  may be given as a filter: fewer than two match nothing, and a last byte (the number of probes)
- above 30 or of 0 matches everything. A key or filter of length 0 may be NULL.
+ above 30 or of 0 matches everything. A key or filter of length 0 may be NULL; one that is NULL
+ with a length, or has a length that no object can have, counts as empty.
  */
 uint8_t leveldb_bloom_key_may_match(const char *key,
                                     size_t key_length,

@@ -36,7 +36,7 @@ pub extern "C" fn leveldb_filterpolicy_create_bloom(
 }
 
 /// A policy of your own callbacks, as in <leveldb/c.h>. Passed on to LevelDB's definition where the
-/// process has one.
+/// process has one. NULL if a callback is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_filterpolicy_create(
     state: *mut c_void,

@@ -27,7 +27,7 @@ pub mod status {
     pub const OK: c_int = 0;
     /// A pointer was NULL, or the filter's length was not the one `filter_size` gives.
     pub const INVALID_ARGUMENT: c_int = 1;
-    /// The filter cannot be represented or does not fit in memory.
+    /// The filter's size cannot be represented.
     pub const TOO_LARGE: c_int = 2;
 }
 

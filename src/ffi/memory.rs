@@ -128,11 +128,25 @@ impl Reserve {
             if let Some(filter) = NonNull::new(self.0.swap(ptr::null_mut(), Ordering::AcqRel)) {
                 return filter;
             }
-            let pause = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-            // SAFETY: `pause` is valid; the second argument may be NULL.
-            unsafe { libc::nanosleep(&pause, ptr::null_mut()) };
+            pause();
         }
     }
+}
+
+/// [`allocate_unset`], waiting until there is memory: for where going on without would lose keys.
+pub(super) fn allocate_at_last(len: usize) -> NonNull<u8> {
+    loop {
+        match allocate_unset(len) {
+            Some(memory) => return memory,
+            None => pause(),
+        }
+    }
+}
+
+fn pause() {
+    let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    // SAFETY: a valid time; the second argument may be NULL.
+    unsafe { libc::nanosleep(&millisecond, ptr::null_mut()) };
 }
 
 impl Drop for Reserve {
