@@ -163,6 +163,7 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
 
 /// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
 /// kilobyte.
+#[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
 #[inline(never)]
 pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     contains(h, k, array)
