@@ -243,6 +243,8 @@ impl Line {
         Line { bytes: [0; 512], len: 0 }
     }
 
+    // Seldom called, from many places.
+    #[inline(never)]
     pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.byte(byte);
@@ -256,6 +258,7 @@ impl Line {
         }
     }
 
+    #[inline(never)]
     fn number(&mut self, mut number: u64) {
         let mut digits = [0; 20];
         let mut first = digits.len();
