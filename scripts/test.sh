@@ -47,7 +47,9 @@ ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld 
   libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev \
   python3 python3-venv python3-pip python3-plyvel valgrind
 # Debian's npm brings hundreds of packages; any other will do.
-command -v node >/dev/null && command -v npm >/dev/null || ensure_packages nodejs npm
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+  ensure_packages nodejs npm
+fi
 
 step "cmake"
 cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BLOOM_BUILD_TESTS=ON \
