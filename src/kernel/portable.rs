@@ -79,17 +79,21 @@ pub(super) const FEW: usize = 6;
 
 #[inline]
 pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    match Modulus::new(array.len()) {
-        Some(modulus) if array.len() <= 8 => {
-            let mut all = 0u64;
-            for key in keys {
-                bits::each_position(hash(key.as_bytes()), k, modulus, |p| all |= 1 << p);
-            }
-            for (out, byte) in array.iter_mut().zip(all.to_le_bytes()) {
-                out.write(byte);
-            }
+    if array.len() != 8 {
+        return insert(keys.iter().map(|key| hash(key.as_bytes())), k, bits::zeroed(array));
+    }
+    // 64 bits, the fewest a policy makes: the remainder is the sum's last six bits.
+    let mut all = 0u64;
+    for key in keys {
+        let mut sum = hash(key.as_bytes());
+        let delta = sum.rotate_right(17);
+        for _ in 0..k {
+            all |= 1 << (sum % 64);
+            sum = sum.wrapping_add(delta);
         }
-        _ => insert(keys.iter().map(|key| hash(key.as_bytes())), k, bits::zeroed(array)),
+    }
+    for (out, byte) in array.iter_mut().zip(all.to_le_bytes()) {
+        out.write(byte);
     }
 }
 
