@@ -244,6 +244,7 @@ pub extern "C" fn leveldb_bloom_active() -> *const c_char {
 
 /// Nothing in the release build can panic (a test looks for what a panic would need). In a debug
 /// build, with its overflow checks, one ends the process before it could unwind into C.
+#[cfg(not(test))]
 #[panic_handler]
 fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
     // SAFETY: takes nothing.
@@ -252,12 +253,15 @@ fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
 
 /// The crate's Rust side has functions that return a `Vec`, so a link needs an allocator. Nothing
 /// here calls them; all memory that C sees comes from malloc.
+#[cfg(not(test))]
 struct NoAllocator;
 
+#[cfg(not(test))]
 #[global_allocator]
 static ALLOCATOR: NoAllocator = NoAllocator;
 
 // SAFETY: gives no memory, which is always allowed.
+#[cfg(not(test))]
 unsafe impl core::alloc::GlobalAlloc for NoAllocator {
     unsafe fn alloc(&self, _layout: core::alloc::Layout) -> *mut u8 {
         core::ptr::null_mut()
