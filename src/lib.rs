@@ -38,7 +38,9 @@ mod kernel;
 mod policy;
 mod probe;
 
+// Public for capi/, which exports it to C; no part of the Rust API.
 #[cfg(unix)]
+#[doc(hidden)]
 pub mod ffi;
 
 pub use filter::{FilterTooLarge, MAX_PROBES, filter_len, probes_for};

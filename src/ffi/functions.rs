@@ -235,7 +235,7 @@ pub unsafe fn create_filter(
 /// 1 if the filter may hold the key, 0 if it certainly does not.
 ///
 /// # Safety
-/// Both pointers are as [`bytes`] asks.
+/// Both pointers are as `memory::bytes` asks.
 pub unsafe fn key_may_match(
     key: *const c_char,
     key_length: usize,
@@ -250,7 +250,7 @@ pub unsafe fn key_may_match(
 /// Asks for many keys; writes 0 or 1 each to `results` (unless it is NULL) and returns the ones.
 ///
 /// # Safety
-/// The arrays are as [`KeyArrays::new`] asks, `filter` as [`bytes`] does, and `results` is NULL or
+/// The arrays are as `KeyArrays::new` asks, `filter` as `memory::bytes` does, and `results` is NULL or
 /// has room for `num_keys`.
 pub unsafe fn keys_may_match(
     keys: *const *const c_char,
