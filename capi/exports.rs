@@ -157,8 +157,7 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 }
 
 /// Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
-/// as many as leveldb_bloom_filter_size says. Cannot run out of memory: it may take up to 32 KiB
-/// from malloc while it works, and does without where there is none.
+/// as many as leveldb_bloom_filter_size says. Allocates nothing.
 ///
 /// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
 /// NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size

@@ -166,20 +166,32 @@ impl BloomFilterPolicy {
         keys: impl Fn() -> K,
         filter: &mut [u8],
     ) {
+        let listed = num_keys <= LISTED
+            && filter.split_last_mut().is_some_and(|(probes, array)| {
+                *probes = self.probes as u8;
+                let create = |keys: &[Key<'k>]| self.kernel.create(keys, self.probes, array);
+                scratch::with_keys(num_keys, keys(), create)
+            });
+        if !listed {
+            filter.fill(0);
+            self.fill_in_groups(keys(), filter);
+        }
+    }
+
+    /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from `malloc`, as a
+    /// kernel does that is given the keys of a filter longer than [`scratch::FILTER_ON_STACK`].
+    pub(crate) fn fill_in_groups<'k>(
+        &self,
+        keys: impl Iterator<Item = Key<'k>>,
+        filter: &mut [u8],
+    ) {
         let Some((probes, array)) = filter.split_last_mut() else { return };
         *probes = self.probes as u8;
-        let (kernel, k) = (self.kernel, self.probes);
-        let listed = num_keys <= LISTED
-            && scratch::with_keys(num_keys, keys(), |keys| kernel.create(keys, k, array));
-        if listed {
-            return;
-        }
-        array.fill(0);
-        in_groups(keys(), |group| {
+        in_groups(keys, |group| {
             let mut hashes = [0; GROUP];
             let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
-            kernel.hash_keys(group, hashes);
-            kernel.insert_hashes(hashes, k, array);
+            self.kernel.hash_keys(group, hashes);
+            self.kernel.insert_hashes(hashes, self.probes, array);
         });
     }
 }

@@ -8,7 +8,7 @@ use super::abi::Slice;
 use super::choice;
 use super::memory::{self, KeyArrays, Reserve, bytes};
 use super::stats::{self, Counters, Route};
-use crate::kernel::{GROUP, Key, in_groups};
+use crate::kernel::{GROUP, Key, in_groups, scratch};
 use crate::policy::BloomFilterPolicy;
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
@@ -150,17 +150,23 @@ impl Policy {
         let Some(len) = self.policy.filter_len(num_keys) else {
             return status::TOO_LARGE;
         };
-        // SAFETY: the caller's promise; Slice and Key have one layout (asserted above).
-        let (keys, filter) = unsafe {
-            (
-                memory::array(keys.cast::<Key<'_>>(), num_keys),
-                memory::array_mut(filter.cast::<MaybeUninit<u8>>(), filter_length),
-            )
-        };
-        if keys.len() != num_keys || filter.len() != len {
+        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
+        let keys = unsafe { memory::array(keys.cast::<Key<'_>>(), num_keys) };
+        if keys.len() != num_keys || filter.is_null() || filter_length != len {
             return status::INVALID_ARGUMENT;
         }
-        self.policy.fill(keys, filter);
+        if len <= scratch::FILTER_ON_STACK {
+            // SAFETY: the caller's promise, of `filter_length` bytes.
+            let filter = unsafe { memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len) };
+            self.policy.fill(keys, filter);
+        } else {
+            // SAFETY: the same; all of it is written before it becomes a slice of bytes.
+            let filter = unsafe {
+                filter.write_bytes(0, len);
+                memory::array_mut(filter.cast::<u8>(), len)
+            };
+            self.policy.fill_in_groups(keys.iter().copied(), filter);
+        }
         self.count_filter(num_keys, len);
         if let Some(counters) = self.counters() {
             counters.set_route(Route::Buffer);

@@ -8,6 +8,10 @@ use super::Key;
 /// What a create may take from the caller's stack for bits, in bytes.
 const BYTES_ON_STACK: usize = 4096;
 
+/// The longest filter, its last byte included, that kernels create on the stack: they ask for a
+/// byte a bit.
+pub(crate) const FILTER_ON_STACK: usize = BYTES_ON_STACK / 8 + 1;
+
 /// How many keys are listed on the stack.
 const KEYS_ON_STACK: usize = 64;
 
