@@ -32,19 +32,28 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod builder;
 mod filter;
 mod hash;
 mod kernel;
+mod keys;
 mod policy;
 mod probe;
+mod sizing;
 
 // Public for capi/, which exports it to C; no part of the Rust API.
 #[cfg(unix)]
 #[doc(hidden)]
 pub mod ffi;
 
+pub use builder::{FilterBuilder, FilterMismatch, union};
 pub use filter::{FilterTooLarge, MAX_PROBES, filter_len, probes_for};
 pub use hash::{BLOOM_SEED, bloom_hash, hash};
 pub use kernel::Kernel;
-pub use policy::{BloomFilterPolicy, POLICY_NAME, key_may_match};
+pub use keys::{FlatKeys, InvalidOffsets};
+pub use policy::{BloomFilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
 pub use probe::Positions;
+pub use sizing::{
+    FilterInfo, MAX_USEFUL_BITS_PER_KEY, UnwiseBitsPerKey, bits_per_key_for, false_positive_rate,
+    validate,
+};

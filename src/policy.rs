@@ -5,8 +5,9 @@
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
-use crate::filter::{FilterTooLarge, filter_len, probes_for};
+use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
 use crate::kernel::{GROUP, Kernel, Key, in_groups, scratch};
+use crate::probe;
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
 /// is read without its filters.
@@ -85,9 +86,26 @@ impl BloomFilterPolicy {
         destination.try_reserve(len).map_err(|_| FilterTooLarge)?;
         let start = destination.len();
         destination.resize(start + len, 0);
-        let keys_of = || keys.iter().map(|key| Key::new(key.as_ref()));
-        self.fill_from(keys.len(), keys_of, &mut destination[start..]);
+        let listed = keys.iter().map(|key| Key::new(key.as_ref()));
+        self.fill_from(keys.len(), listed, &mut destination[start..]);
         Ok(())
+    }
+
+    /// [`create_filter`](Self::create_filter) for keys that do not lie in an array, such as
+    /// [`FlatKeys`](crate::FlatKeys).
+    ///
+    /// # Errors
+    /// [`FilterTooLarge`] where the filter does not fit in memory.
+    pub fn create_filter_from<'k>(
+        &self,
+        keys: impl ExactSizeIterator<Item = &'k [u8]> + Clone,
+    ) -> Result<Vec<u8>, FilterTooLarge> {
+        let len = self.filter_len(keys.len()).ok_or(FilterTooLarge)?;
+        let mut filter = Vec::new();
+        filter.try_reserve_exact(len).map_err(|_| FilterTooLarge)?;
+        filter.resize(len, 0);
+        self.fill_from(keys.len(), keys.map(Key::new), &mut filter);
+        Ok(filter)
     }
 
     /// Whether `filter`, made by this policy or any other of this format, may hold `key`. False
@@ -105,10 +123,40 @@ impl BloomFilterPolicy {
         filter: &[u8],
         results: &mut [bool],
     ) -> usize {
-        let keys = keys.iter().map(|key| Key::new(key.as_ref()));
-        self.in_answered_groups(keys, results, |kernel, group, answers| {
-            kernel.keys_may_match(group, filter, answers)
-        })
+        self.keys_may_match_from(keys.iter().map(AsRef::as_ref), filter, results)
+    }
+
+    /// [`keys_may_match`](Self::keys_may_match) for keys that do not lie in an array, such as
+    /// [`FlatKeys`](crate::FlatKeys).
+    pub fn keys_may_match_from<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]>,
+        filter: &[u8],
+        results: &mut [bool],
+    ) -> usize {
+        let keys = keys.map(Key::new).take(results.len());
+        let mut results = results.iter_mut();
+        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+            self.kernel.keys_may_match(group, filter, answers)
+        };
+        answer_in_groups(keys, answer, |answers| write_bools(answers, &mut results))
+    }
+
+    /// [`keys_may_match_from`](Self::keys_may_match_from) with an answer a bit: that of key `i` is
+    /// bit `i % 8`, least significant first, of `bitmap[i / 8]`. Asks for as many keys as `bitmap`
+    /// has bits; bits beyond the last key are 0 up to the end of its byte.
+    pub fn keys_may_match_bitmap<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k [u8]>,
+        filter: &[u8],
+        bitmap: &mut [u8],
+    ) -> usize {
+        let keys = keys.map(Key::new).take(bitmap.len().saturating_mul(8));
+        let mut bitmap = bitmap.iter_mut();
+        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+            self.kernel.keys_may_match(group, filter, answers)
+        };
+        answer_in_groups(keys, answer, |answers| write_bits(answers, &mut bitmap))
     }
 
     /// Asks many filters for one key, as a read does that looks through many tables: the key is
@@ -120,29 +168,12 @@ impl BloomFilterPolicy {
         filters: &[F],
         results: &mut [bool],
     ) -> usize {
-        let filters = filters.iter().map(|filter| Key::new(filter.as_ref()));
-        self.in_answered_groups(filters, results, |kernel, group, answers| {
-            kernel.filters_may_match(Key::new(key), group, answers)
-        })
-    }
-
-    fn in_answered_groups<'k>(
-        &self,
-        asked: impl Iterator<Item = Key<'k>>,
-        results: &mut [bool],
-        answer: impl Fn(&Kernel, &[Key<'k>], &mut [u8]) -> usize,
-    ) -> usize {
-        let mut ones = 0;
-        let asked = asked.take(results.len());
+        let filters = filters.iter().map(|filter| Key::new(filter.as_ref())).take(results.len());
         let mut results = results.iter_mut();
-        in_groups(asked, |group| {
-            let mut answers = [0; GROUP];
-            ones += answer(self.kernel, group, &mut answers);
-            for (_, (answer, result)) in group.iter().zip(answers.iter().zip(&mut results)) {
-                *result = *answer != 0;
-            }
-        });
-        ones
+        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+            self.kernel.filters_may_match(Key::new(key), group, answers)
+        };
+        answer_in_groups(filters, answer, |answers| write_bools(answers, &mut results))
     }
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
@@ -160,21 +191,21 @@ impl BloomFilterPolicy {
     /// They are listed first, which is what a kernel can do most with. Beyond [`LISTED`] keys, where
     /// a list would cost more memory than it saves time, and where there is no memory for one, they
     /// go in by groups.
-    pub(crate) fn fill_from<'k, K: Iterator<Item = Key<'k>>>(
+    pub(crate) fn fill_from<'k>(
         &self,
         num_keys: usize,
-        keys: impl Fn() -> K,
+        keys: impl Iterator<Item = Key<'k>> + Clone,
         filter: &mut [u8],
     ) {
         let listed = num_keys <= LISTED
             && filter.split_last_mut().is_some_and(|(probes, array)| {
                 *probes = self.probes as u8;
                 let create = |keys: &[Key<'k>]| self.kernel.create(keys, self.probes, array);
-                scratch::with_keys(num_keys, keys(), create)
+                scratch::with_keys(num_keys, keys.clone(), create)
             });
         if !listed {
             filter.fill(0);
-            self.fill_in_groups(keys(), filter);
+            self.fill_in_groups(keys, filter);
         }
     }
 
@@ -194,10 +225,59 @@ impl BloomFilterPolicy {
             self.kernel.insert_hashes(hashes, self.probes, array);
         });
     }
+
+    /// [`fill`](Self::fill) into zeros, for keys of these hashes.
+    pub(crate) fn fill_from_hashes(&self, hashes: &[u32], filter: &mut [u8]) {
+        if let Some((probes, array)) = filter.split_last_mut() {
+            *probes = self.probes as u8;
+            self.kernel.insert_hashes(hashes, self.probes, array);
+        }
+    }
 }
 
 /// The most keys that are listed for a kernel: 64 KiB on a 64-bit machine.
 const LISTED: usize = 4096;
+
+/// Asks in groups, and hands the answers of each group, 0 or 1 a byte, to `take`. Returns the ones.
+pub(crate) fn answer_in_groups<'k>(
+    asked: impl Iterator<Item = Key<'k>>,
+    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
+    mut take: impl FnMut(&[u8]),
+) -> usize {
+    let mut ones = 0;
+    in_groups(asked, |group| {
+        let mut answers = [0; GROUP];
+        let answers = answers.get_mut(..group.len()).unwrap_or(&mut []);
+        ones += answer(group, answers);
+        take(answers);
+    });
+    ones
+}
+
+fn write_bools<'r>(answers: &[u8], results: &mut impl Iterator<Item = &'r mut bool>) {
+    for (answer, result) in answers.iter().zip(results) {
+        *result = *answer != 0;
+    }
+}
+
+/// Eight answers a byte. A group begins at a whole byte, because [`GROUP`] is a multiple of 8.
+pub(crate) fn write_bits<'r>(answers: &[u8], bitmap: &mut impl Iterator<Item = &'r mut u8>) {
+    const { assert!(GROUP % 8 == 0) };
+    for (answers, byte) in answers.chunks(8).zip(bitmap) {
+        *byte = answers.iter().rev().fold(0, |byte, answer| byte << 1 | answer);
+    }
+}
+
+/// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): for who
+/// asks many filters for one key, one after another, and hashes it once.
+#[must_use]
+pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
+    match Filter::parse(filter) {
+        Filter::Never => false,
+        Filter::Always => true,
+        Filter::Probe { array, k } => probe::contains(hash, k, array),
+    }
+}
 
 /// Whether `filter` may hold `key`; needs no policy, since a filter says itself how it was made.
 #[must_use]

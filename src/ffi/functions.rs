@@ -131,7 +131,7 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: fresh zeroed memory of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        self.policy.fill_from(num_keys, || keys.iter(), filter);
+        self.policy.fill_from(num_keys, keys.iter(), filter);
         self.count_filter(num_keys, len);
         Some((memory, len))
     }

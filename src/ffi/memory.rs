@@ -71,7 +71,7 @@ impl<'a> KeyArrays<'a> {
         (keys.len() == num_keys && lengths.len() == num_keys).then_some(KeyArrays { keys, lengths })
     }
 
-    pub(super) fn iter(self) -> impl Iterator<Item = Key<'a>> {
+    pub(super) fn iter(self) -> impl Iterator<Item = Key<'a>> + Clone {
         // SAFETY: `new`'s caller promised it for every pair.
         self.keys.iter().zip(self.lengths).map(|(&key, &len)| Key::new(unsafe { bytes(key, len) }))
     }

@@ -1,0 +1,185 @@
+//! A filter key by key, in parts, and parts united.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::filter::FilterTooLarge;
+use crate::hash::bloom_hash;
+use crate::policy::BloomFilterPolicy;
+
+/// Collects keys as they come and makes their filter. Keeps four bytes a key, its hash.
+///
+/// With a total that all agree on, builders on many threads or machines each fill a part of the
+/// same filter, and [`union`] of the parts is, bit for bit, the filter of all keys at once:
+///
+/// ```
+/// use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, union};
+///
+/// let policy = BloomFilterPolicy::new(10);
+/// let (mut here, mut there) = (FilterBuilder::new(policy), FilterBuilder::new(policy));
+/// here.add(b"hello");
+/// there.add(b"world");
+/// let mut filter = here.finish_for(2)?;
+/// union(&mut filter, &there.finish_for(2)?)?;
+/// assert_eq!(filter, policy.create_filter(&["hello", "world"])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FilterBuilder {
+    policy: BloomFilterPolicy,
+    hashes: Vec<u32>,
+}
+
+impl FilterBuilder {
+    /// A builder of the policy's filters, with no key yet.
+    #[must_use]
+    pub fn new(policy: BloomFilterPolicy) -> Self {
+        FilterBuilder { policy, hashes: Vec::new() }
+    }
+
+    /// Adds a key.
+    pub fn add(&mut self, key: &[u8]) {
+        self.hashes.push(bloom_hash(key));
+    }
+
+    /// The number of keys added.
+    #[must_use]
+    pub fn num_keys(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// The filter of all keys added. The builder is empty afterwards.
+    ///
+    /// # Errors
+    /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
+    pub fn finish(&mut self) -> Result<Vec<u8>, FilterTooLarge> {
+        self.finish_for(self.num_keys())
+    }
+
+    /// [`finish`](Self::finish), with the size that a filter of `total_keys` keys has. With more
+    /// keys than that the filter is fuller than it should be, but none is lost.
+    ///
+    /// # Errors
+    /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
+    pub fn finish_for(&mut self, total_keys: usize) -> Result<Vec<u8>, FilterTooLarge> {
+        let len = self.policy.filter_len(total_keys).ok_or(FilterTooLarge)?;
+        let mut filter = Vec::new();
+        filter.try_reserve_exact(len).map_err(|_| FilterTooLarge)?;
+        filter.resize(len, 0);
+        self.policy.fill_from_hashes(&self.hashes, &mut filter);
+        self.hashes.clear();
+        Ok(filter)
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        self.hashes.extend(keys.into_iter().map(|key| bloom_hash(key.as_ref())));
+    }
+}
+
+/// The filters differ in length or number of probes, or are no filters at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterMismatch;
+
+impl fmt::Display for FilterMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("only filters of the same length and number of probes can be united")
+    }
+}
+
+impl core::error::Error for FilterMismatch {}
+
+/// Adds the keys of the filter `from` to the filter `into`.
+///
+/// # Errors
+/// [`FilterMismatch`] if their lengths or numbers of probes differ, or there is no bit in them;
+/// `into` is unchanged.
+pub fn union(into: &mut [u8], from: &[u8]) -> Result<(), FilterMismatch> {
+    match (into.split_last_mut(), from.split_last()) {
+        (Some((k, bits)), Some((from_k, from_bits)))
+            if k == from_k && bits.len() == from_bits.len() && !bits.is_empty() =>
+        {
+            for (byte, from) in bits.iter_mut().zip(from_bits) {
+                *byte |= from;
+            }
+            Ok(())
+        }
+        _ => Err(FilterMismatch),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(num_keys: u32) -> Vec<[u8; 4]> {
+        (0..num_keys).map(u32::to_be_bytes).collect()
+    }
+
+    #[test]
+    fn a_built_filter_is_the_filter() {
+        for num_keys in [0, 1, 2, 20, 127, 128, 129, 1000, 20_000] {
+            for bits_per_key in [-1, 0, 1, 10, 100] {
+                let policy = BloomFilterPolicy::new(bits_per_key);
+                let mut builder = FilterBuilder::new(policy);
+                builder.extend(keys(num_keys));
+                assert_eq!(builder.num_keys(), num_keys as usize);
+                let wanted = policy.create_filter(&keys(num_keys)).unwrap();
+                assert_eq!(builder.finish().unwrap(), wanted, "{num_keys} keys");
+                assert_eq!(builder.num_keys(), 0);
+                assert_eq!(builder.finish().unwrap(), policy.create_filter(&keys(0)).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn united_parts_are_the_whole() {
+        let policy = BloomFilterPolicy::new(10);
+        let keys = keys(1000);
+        let mut united = FilterBuilder::new(policy).finish_for(keys.len()).unwrap();
+        for part in keys.chunks(300) {
+            let mut builder = FilterBuilder::new(policy);
+            builder.extend(part);
+            union(&mut united, &builder.finish_for(keys.len()).unwrap()).unwrap();
+        }
+        assert_eq!(united, policy.create_filter(&keys).unwrap());
+    }
+
+    #[test]
+    fn more_keys_than_the_total_are_not_lost() {
+        let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+        builder.extend(keys(1000));
+        let filter = builder.finish_for(10).unwrap();
+        assert_eq!(filter.len(), 14);
+        assert!(keys(1000).iter().all(|key| crate::key_may_match(key, &filter)));
+    }
+
+    #[test]
+    fn a_total_that_does_not_fit_keeps_the_keys() {
+        let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+        builder.add(b"a");
+        assert_eq!(builder.finish_for(usize::MAX), Err(FilterTooLarge));
+        assert_eq!(builder.num_keys(), 1);
+    }
+
+    #[test]
+    fn only_equal_shapes_unite() {
+        for (into, from) in [
+            (&[1, 2, 6][..], &[1, 6][..]),
+            (&[1, 2, 6], &[1, 2, 7]),
+            (&[6], &[6]),
+            (&[], &[]),
+            (&[], &[1, 6]),
+        ] {
+            let mut united = into.to_vec();
+            assert_eq!(union(&mut united, from), Err(FilterMismatch));
+            assert_eq!(united, into);
+        }
+        let mut united = [0x81, 0x02, 6];
+        assert_eq!(union(&mut united, &[0x10, 0x02, 6]), Ok(()));
+        assert_eq!(united, [0x91, 0x02, 6]);
+    }
+}

@@ -1,0 +1,181 @@
+//! Many keys in one piece of memory: concatenated, with offsets or of one length.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+
+/// Keys that lie one behind the other, as columnar formats keep them. Borrowed; nothing is copied.
+///
+/// ```
+/// use leveldb_bloom::{BloomFilterPolicy, FlatKeys};
+///
+/// let policy = BloomFilterPolicy::new(10);
+/// let keys = FlatKeys::with_offsets32(b"helloworld", &[0, 5, 10])?;
+/// let filter = policy.create_filter_from(keys.iter())?;
+/// assert_eq!(filter, policy.create_filter(&["hello", "world"])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FlatKeys<'a> {
+    data: &'a [u8],
+    layout: Layout<'a>,
+    num_keys: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Layout<'a> {
+    Offsets32(&'a [i32]),
+    Offsets64(&'a [i64]),
+    Fixed(usize),
+}
+
+/// The offsets are negative, fall, or lie outside the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidOffsets;
+
+impl fmt::Display for InvalidOffsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("offsets of keys must not fall and must lie within the data")
+    }
+}
+
+impl core::error::Error for InvalidOffsets {}
+
+impl<'a> FlatKeys<'a> {
+    /// Key `i` is `data[offsets[i]..offsets[i + 1]]`: the layout of Arrow's `Binary` and `Utf8`,
+    /// slices of such arrays included (the first offset need not be 0). No offsets are no keys.
+    ///
+    /// # Errors
+    /// [`InvalidOffsets`], so that no key can lie outside `data`.
+    pub fn with_offsets32(data: &'a [u8], offsets: &'a [i32]) -> Result<Self, InvalidOffsets> {
+        check(data, offsets.iter().map(|&offset| i64::from(offset)))?;
+        let num_keys = offsets.len().saturating_sub(1);
+        Ok(FlatKeys { data, layout: Layout::Offsets32(offsets), num_keys })
+    }
+
+    /// [`with_offsets32`](Self::with_offsets32) with 64 bits: Arrow's `LargeBinary` and
+    /// `LargeUtf8`.
+    ///
+    /// # Errors
+    /// [`InvalidOffsets`], so that no key can lie outside `data`.
+    pub fn with_offsets64(data: &'a [u8], offsets: &'a [i64]) -> Result<Self, InvalidOffsets> {
+        check(data, offsets.iter().copied())?;
+        let num_keys = offsets.len().saturating_sub(1);
+        Ok(FlatKeys { data, layout: Layout::Offsets64(offsets), num_keys })
+    }
+
+    /// `num_keys` keys of `key_len` bytes each, as in a numpy array of dtype `S16`.
+    ///
+    /// # Errors
+    /// [`InvalidOffsets`] if `data` is not as long as the keys together.
+    pub fn fixed(data: &'a [u8], key_len: usize, num_keys: usize) -> Result<Self, InvalidOffsets> {
+        match key_len.checked_mul(num_keys) {
+            Some(len) if len == data.len() => {
+                Ok(FlatKeys { data, layout: Layout::Fixed(key_len), num_keys })
+            }
+            _ => Err(InvalidOffsets),
+        }
+    }
+
+    /// The number of keys.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.num_keys
+    }
+
+    /// Whether there is no key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.num_keys == 0
+    }
+
+    /// Key `i`; `None` if there is no such key.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<&'a [u8]> {
+        if i >= self.num_keys {
+            return None;
+        }
+        let range = match self.layout {
+            Layout::Offsets32(offsets) => {
+                let (start, end) = (*offsets.get(i)?, *offsets.get(i + 1)?);
+                usize::try_from(start).ok()?..usize::try_from(end).ok()?
+            }
+            Layout::Offsets64(offsets) => {
+                let (start, end) = (*offsets.get(i)?, *offsets.get(i + 1)?);
+                usize::try_from(start).ok()?..usize::try_from(end).ok()?
+            }
+            Layout::Fixed(key_len) => {
+                let start = i.checked_mul(key_len)?;
+                start..start.checked_add(key_len)?
+            }
+        };
+        self.data.get(range)
+    }
+
+    /// The keys in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
+        let keys = *self;
+        // `new` has seen that every key is there.
+        (0..self.num_keys).map(move |i| keys.get(i).unwrap_or(&[]))
+    }
+}
+
+fn check(data: &[u8], offsets: impl Iterator<Item = i64>) -> Result<(), InvalidOffsets> {
+    let mut last = 0;
+    // Without an early return, so that the loop can be vectorised.
+    let mut rising = true;
+    for offset in offsets {
+        rising &= last <= offset;
+        last = offset;
+    }
+    match usize::try_from(last) {
+        Ok(last) if rising && last <= data.len() => Ok(()),
+        _ => Err(InvalidOffsets),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn the_three_layouts_give_the_same_keys() {
+        let wanted: [&[u8]; 4] = [b"ab", b"", b"c", b"defg"];
+        let keys = FlatKeys::with_offsets32(b"abcdefg", &[0, 2, 2, 3, 7]).unwrap();
+        assert_eq!(keys.iter().collect::<Vec<_>>(), wanted);
+        let keys = FlatKeys::with_offsets64(b"abcdefg", &[0, 2, 2, 3, 7]).unwrap();
+        assert_eq!(keys.iter().collect::<Vec<_>>(), wanted);
+        assert_eq!((keys.len(), keys.get(3), keys.get(4)), (4, Some(wanted[3]), None));
+
+        let keys = FlatKeys::fixed(b"abcdef", 2, 3).unwrap();
+        assert_eq!(keys.iter().collect::<Vec<_>>(), [b"ab", b"cd", b"ef"]);
+        let keys = FlatKeys::fixed(b"", 0, 3).unwrap();
+        assert_eq!(keys.iter().collect::<Vec<_>>(), [b"", b"", b""]);
+    }
+
+    #[test]
+    fn a_slice_of_an_array_starts_anywhere() {
+        let keys = FlatKeys::with_offsets32(b"abcdefg", &[2, 3]).unwrap();
+        assert_eq!(keys.iter().collect::<Vec<_>>(), [b"c"]);
+        assert!(FlatKeys::with_offsets32(b"abc", &[1]).unwrap().is_empty());
+        assert!(FlatKeys::with_offsets64(b"", &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn offsets_outside_the_data_are_refused() {
+        for offsets in [&[0, 4][..], &[-1, 2], &[2, 1], &[0, 3, 2, 3], &[0, i32::MAX], &[4]] {
+            assert_eq!(FlatKeys::with_offsets32(b"abc", offsets).err(), Some(InvalidOffsets));
+            let offsets: Vec<i64> = offsets.iter().map(|&offset| offset.into()).collect();
+            assert_eq!(FlatKeys::with_offsets64(b"abc", &offsets).err(), Some(InvalidOffsets));
+        }
+        for offsets in [[0, i64::MAX], [i64::MIN, 0], [1 << 32, (1 << 32) + 1]] {
+            assert_eq!(FlatKeys::with_offsets64(b"abc", &offsets).err(), Some(InvalidOffsets));
+        }
+        for (len, keys) in [(2, 1), (2, 2), (usize::MAX, 2), (usize::MAX, usize::MAX), (0, 1)] {
+            assert!(FlatKeys::fixed(b"abc", len, keys).is_err(), "{keys} keys of {len}");
+        }
+    }
+}
