@@ -9,8 +9,10 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use bloom::ffi::abi::{Callbacks, Slice};
+use bloom::ffi::builder::Builder;
 use bloom::ffi::functions::{self, Policy, status};
-use bloom::ffi::{leveldb, vtable};
+use bloom::ffi::inside::{self, Info, sizing, version};
+use bloom::ffi::{flat, leveldb, lifetime, vtable};
 
 /// LevelDB's policy object; the same as in <leveldb/c.h>.
 pub struct leveldb_filterpolicy_t {
@@ -90,15 +92,22 @@ const _: () = {
 
 /// Done.
 pub const LEVELDB_BLOOM_OK: c_int = 0;
-/// A pointer was NULL where there must be something, or a length was not the expected one.
+/// A pointer was NULL where there must be something, or a length or an offset was not what it must
+/// be.
 pub const LEVELDB_BLOOM_INVALID_ARGUMENT: c_int = 1;
 /// The filter's size cannot be represented.
 pub const LEVELDB_BLOOM_TOO_LARGE: c_int = 2;
+/// There is no memory.
+pub const LEVELDB_BLOOM_NO_MEMORY: c_int = 3;
+/// Two filters are not of the same length and number of probes.
+pub const LEVELDB_BLOOM_MISMATCH: c_int = 4;
 
 const _: () = assert!(
     LEVELDB_BLOOM_OK == status::OK
         && LEVELDB_BLOOM_INVALID_ARGUMENT == status::INVALID_ARGUMENT
         && LEVELDB_BLOOM_TOO_LARGE == status::TOO_LARGE
+        && LEVELDB_BLOOM_NO_MEMORY == status::NO_MEMORY
+        && LEVELDB_BLOOM_MISMATCH == status::MISMATCH
 );
 
 /// Creates a policy that spends about `bits_per_key` bits on a key; 10 gives about 1 % of false
@@ -117,6 +126,95 @@ pub extern "C" fn leveldb_bloom_policy_create(bits_per_key: c_int) -> *mut level
 pub unsafe extern "C" fn leveldb_bloom_policy_destroy(policy: *mut leveldb_bloom_policy) {
     // SAFETY: as the header asks.
     unsafe { Policy::destroy(policy.cast()) }
+}
+
+/// A policy for a database whose comparator calls keys of different bytes equal (one that ignores
+/// case or trailing spaces, say): keys go through `transform` first, in filters and in queries. Use
+/// it as the state of the callbacks:
+///
+///     static size_t to_lower(void *state, const char *key, size_t key_length, char *buffer,
+///                            size_t buffer_length) {
+///       size_t i;
+///       for (i = 0; i < key_length && i < buffer_length; i++) {
+///         buffer[i] = key[i] >= 'A' && key[i] <= 'Z' ? key[i] + 32 : key[i];
+///       }
+///       return key_length;
+///     }
+///
+///     state = leveldb_bloom_policy_create_transformed(10, "example.LowerCaseBloom", to_lower,
+///                                                     NULL, NULL);
+///
+/// `transform` writes the canonical form of a key to `buffer` if it fits, and returns its length in
+/// any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
+/// that the comparator calls equal must have the same canonical form. It may be called by any
+/// thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
+/// when the policy is destroyed.
+///
+/// `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
+/// new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
+/// NULL, empty, or a name of LevelDB's own filters (they hold whole keys), if `transform` is NULL, or
+/// if there is no memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
+    bits_per_key: c_int,
+    name: *const c_char,
+    transform: Option<
+        unsafe extern "C" fn(
+            state: *mut c_void,
+            key: *const c_char,
+            key_length: usize,
+            buffer: *mut c_char,
+            buffer_length: usize,
+        ) -> usize,
+    >,
+    destructor: Option<unsafe extern "C" fn(state: *mut c_void)>,
+    state: *mut c_void,
+) -> *mut leveldb_bloom_policy {
+    // SAFETY: as the header asks.
+    unsafe { Policy::create_transformed(bits_per_key, name, transform, destructor, state).cast() }
+}
+
+/// A policy of the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give to
+/// this very filter: for reading and writing their databases, as the state of the callbacks. NULL if
+/// there is no memory.
+///
+/// Not for data written by LevelDB itself before 1.18 under this name: there, keys whose last one to
+/// three bytes after the last whole group of four have a byte of 0x80 or above were hashed
+/// differently on most machines, and would not be found.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_policy_create_goleveldb(
+    bits_per_key: c_int,
+) -> *mut leveldb_bloom_policy {
+    Policy::create_goleveldb(bits_per_key).cast()
+}
+
+/// The one policy of that many bits per key that the whole process shares: it lives as long as the
+/// process, and leveldb_bloom_policy_destroy and the callbacks' destructor leave it alone. The same
+/// pointer each time. NULL if there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_policy_shared(bits_per_key: c_int) -> *mut leveldb_bloom_policy {
+    lifetime::shared_policy(bits_per_key).cast()
+}
+
+/// The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
+/// it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
+/// same pointer each time; for one LevelDB library in the process. NULL if there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_filterpolicy_shared(
+    bits_per_key: c_int,
+) -> *mut leveldb_filterpolicy_t {
+    leveldb::shared_filter_policy(bits_per_key, crate::link()).cast()
+}
+
+/// How many policies of this library were created, by whatever function, and not destroyed yet.
+/// Shared ones do not count.
+///
+/// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
+/// created, that policy is kept in memory when it is destroyed, and its later use, or a second
+/// destruction, is written to stderr; "abort" then ends the process.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_live_policies() -> usize {
+    lifetime::live_policies()
 }
 
 /// The callbacks for leveldb_filterpolicy_create. Never NULL; the table lives as long as the
@@ -180,6 +278,65 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter(
     }
 }
 
+/// leveldb_bloom_fill_filter for keys that lie one behind the other: key i is `data[offsets[i]]` up
+/// to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
+/// `num_keys` + 1 offsets, the first of which need not be 0.
+///
+/// LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling, or
+/// if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets32(
+    policy: *const leveldb_bloom_policy,
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i32,
+    num_keys: usize,
+    filter: *mut c_char,
+    filter_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::offsets32(data, data_length, offsets, num_keys);
+        flat::fill_filter(policy.cast(), keys, filter, filter_length)
+    }
+}
+
+/// leveldb_bloom_fill_filter_offsets32 with offsets of 64 bits: Arrow's LargeBinary and LargeUtf8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets64(
+    policy: *const leveldb_bloom_policy,
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i64,
+    num_keys: usize,
+    filter: *mut c_char,
+    filter_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::offsets64(data, data_length, offsets, num_keys);
+        flat::fill_filter(policy.cast(), keys, filter, filter_length)
+    }
+}
+
+/// leveldb_bloom_fill_filter for keys of `key_length` bytes each that lie one behind the other, as
+/// in a numpy array of dtype S16. All bytes count, those of zero at a key's end too.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_fill_filter_fixed(
+    policy: *const leveldb_bloom_policy,
+    data: *const c_char,
+    key_length: usize,
+    num_keys: usize,
+    filter: *mut c_char,
+    filter_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::fixed(data, key_length, num_keys);
+        flat::fill_filter(policy.cast(), keys, filter, filter_length)
+    }
+}
+
 /// 1 if the key may be among those the filter was made from, 0 if it certainly is not. Any bytes
 /// may be given as a filter: fewer than two match nothing, and a last byte (the number of probes)
 /// above 30 or of 0 matches everything. A key or filter of length 0 may be NULL; one that is NULL
@@ -211,6 +368,363 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match(
     unsafe {
         functions::keys_may_match(keys, key_lengths, num_keys, filter, filter_length, results)
     }
+}
+
+/// leveldb_bloom_keys_may_match for keys that lie one behind the other (see
+/// leveldb_bloom_fill_filter_offsets32). What is not wanted may be NULL: `results` takes a byte of 0
+/// or 1 for each key; `bitmap` takes a bit for each, that of key i in bit i % 8, least significant
+/// first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
+/// ones.
+///
+/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i32,
+    num_keys: usize,
+    filter: *const c_char,
+    filter_length: usize,
+    results: *mut u8,
+    bitmap: *mut u8,
+    matches: *mut usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::offsets32(data, data_length, offsets, num_keys);
+        flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
+    }
+}
+
+/// leveldb_bloom_keys_may_match_offsets32 with offsets of 64 bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets64(
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i64,
+    num_keys: usize,
+    filter: *const c_char,
+    filter_length: usize,
+    results: *mut u8,
+    bitmap: *mut u8,
+    matches: *mut usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::offsets64(data, data_length, offsets, num_keys);
+        flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
+    }
+}
+
+/// leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_keys_may_match_fixed(
+    data: *const c_char,
+    key_length: usize,
+    num_keys: usize,
+    filter: *const c_char,
+    filter_length: usize,
+    results: *mut u8,
+    bitmap: *mut u8,
+    matches: *mut usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        let keys = flat::fixed(data, key_length, num_keys);
+        flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
+    }
+}
+
+/// leveldb_bloom_key_may_match for one key and many filters, as a read does that looks through many
+/// tables: the key is hashed once. Stores 0 or 1 for filter i in `results[i]`, unless `results` is
+/// NULL, and returns the number of ones. If `filters` is NULL, returns 0 and stores nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_filters_may_match(
+    key: *const c_char,
+    key_length: usize,
+    filters: *const leveldb_bloom_slice,
+    num_filters: usize,
+    results: *mut u8,
+) -> usize {
+    // SAFETY: as the header asks.
+    unsafe { functions::filters_may_match(key, key_length, filters.cast(), num_filters, results) }
+}
+
+/// The hash of a key, by which a filter knows it: LevelDB's Hash with the seed 0xbc9f1d34.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_hash(key: *const c_char, key_length: usize) -> u32 {
+    // SAFETY: as the header asks.
+    unsafe { inside::hash(key, key_length) }
+}
+
+/// leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash): for who meets many
+/// filters one after another and asks each for the same key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_hash_may_match(
+    hash: u32,
+    filter: *const c_char,
+    filter_length: usize,
+) -> u8 {
+    // SAFETY: as the header asks.
+    unsafe { inside::hash_may_match(hash, filter, filter_length) }
+}
+
+/// Collects keys as they come, four bytes each, and makes their filter. For one thread at a time.
+pub struct leveldb_bloom_builder {
+    _opaque: [u8; 0],
+}
+
+/// Creates a builder with no key yet; the caller destroys it. NULL if there is no memory.
+///
+/// Many builders, in many threads or on many machines, can each make a part of one filter: let each
+/// finish with the same `total_keys`, and unite the parts with leveldb_bloom_union. The result is,
+/// byte for byte, the filter of all keys at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_builder_create(bits_per_key: c_int) -> *mut leveldb_bloom_builder {
+    Builder::create(bits_per_key).cast()
+}
+
+/// Destroys a builder. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_destroy(builder: *mut leveldb_bloom_builder) {
+    // SAFETY: as the header asks.
+    unsafe { Builder::destroy(builder.cast()) }
+}
+
+/// Adds a key. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if `builder` is NULL, or `key` is
+/// with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys so far stay in any case.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_add(
+    builder: *mut leveldb_bloom_builder,
+    key: *const c_char,
+    key_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        match builder.cast::<Builder>().as_mut() {
+            Some(builder) => builder.add(key, key_length),
+            None => status::INVALID_ARGUMENT,
+        }
+    }
+}
+
+/// Adds keys that lie one behind the other (see leveldb_bloom_fill_filter_offsets32); all of them,
+/// or none where the status is not LEVELDB_BLOOM_OK.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets32(
+    builder: *mut leveldb_bloom_builder,
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i32,
+    num_keys: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        match builder.cast::<Builder>().as_mut() {
+            Some(builder) => builder.add_all(flat::offsets32(data, data_length, offsets, num_keys)),
+            None => status::INVALID_ARGUMENT,
+        }
+    }
+}
+
+/// leveldb_bloom_builder_add_offsets32 with offsets of 64 bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets64(
+    builder: *mut leveldb_bloom_builder,
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i64,
+    num_keys: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        match builder.cast::<Builder>().as_mut() {
+            Some(builder) => builder.add_all(flat::offsets64(data, data_length, offsets, num_keys)),
+            None => status::INVALID_ARGUMENT,
+        }
+    }
+}
+
+/// leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_add_fixed(
+    builder: *mut leveldb_bloom_builder,
+    data: *const c_char,
+    key_length: usize,
+    num_keys: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        match builder.cast::<Builder>().as_mut() {
+            Some(builder) => builder.add_all(flat::fixed(data, key_length, num_keys)),
+            None => status::INVALID_ARGUMENT,
+        }
+    }
+}
+
+/// The number of keys added. 0 if `builder` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_num_keys(
+    builder: *const leveldb_bloom_builder,
+) -> usize {
+    // SAFETY: as the header asks.
+    unsafe { builder.cast::<Builder>().as_ref() }.map_or(0, Builder::num_keys)
+}
+
+/// The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0 if
+/// `builder` is NULL or the size cannot be represented.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_filter_size(
+    builder: *const leveldb_bloom_builder,
+    total_keys: usize,
+) -> usize {
+    // SAFETY: as the header asks.
+    let builder = unsafe { builder.cast::<Builder>().as_ref() };
+    builder.map_or(0, |builder| builder.filter_size(total_keys))
+}
+
+/// Writes the filter of the keys added over the `filter_length` bytes at `filter`, which must be as
+/// many as leveldb_bloom_builder_filter_size says. The filter is as large as one for `total_keys`
+/// keys, or with 0 for those added; with more than that it is fuller than it should be, but no key
+/// is lost. The builder has no keys afterwards.
+///
+/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or the length
+/// is another; or LEVELDB_BLOOM_TOO_LARGE. The builder keeps its keys unless it is LEVELDB_BLOOM_OK.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_builder_finish(
+    builder: *mut leveldb_bloom_builder,
+    total_keys: usize,
+    filter: *mut c_char,
+    filter_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe {
+        match builder.cast::<Builder>().as_mut() {
+            Some(builder) => builder.finish(total_keys, filter, filter_length),
+            None => status::INVALID_ARGUMENT,
+        }
+    }
+}
+
+/// Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
+/// number of probes, as filters of one policy for the same number of keys do: with others it is
+/// LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_union(
+    into: *mut c_char,
+    into_length: usize,
+    from: *const c_char,
+    from_length: usize,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe { inside::union(into, into_length, from, from_length) }
+}
+
+/// The expected rate of false positives, from 0 to 1, of a filter for `num_keys` different keys.
+/// Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
+/// filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
+/// keys in one filter (1.16 % at 50 million). 1 if such a filter cannot be made.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) -> f64 {
+    sizing::false_positive_rate(bits_per_key, num_keys)
+}
+
+/// The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
+/// filter of `num_keys` keys. 0 if no number of bits gives it.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_bits_per_key_for(
+    false_positive_rate: f64,
+    num_keys: usize,
+) -> c_int {
+    sizing::bits_per_key_for(false_positive_rate, num_keys)
+}
+
+/// Why that many bits per key are hardly what somebody wants: a sentence that lives as long as the
+/// process. NULL if they are sensible. Every number works all the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_validate(bits_per_key: c_int) -> *const c_char {
+    sizing::validate(bits_per_key)
+}
+
+/// What the bytes of a filter say.
+#[repr(C)]
+pub struct leveldb_bloom_info {
+    /// The number of bits.
+    pub bits: u64,
+    /// How many of them are set.
+    pub bits_set: u64,
+    /// The number of probes, k. 0, and above 30, matches every key.
+    pub probes: u32,
+    /// 0.
+    pub reserved: u32,
+    /// bits_set / bits; 0 if there are none.
+    pub fill: f64,
+    /// About how many different keys were added. Infinite if the filter matches every key.
+    pub estimated_keys: f64,
+    /// The expected rate of false positives, from the fill.
+    pub false_positive_rate: f64,
+}
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(size_of::<leveldb_bloom_info>() == size_of::<Info>());
+    assert!(offset_of!(leveldb_bloom_info, bits_set) == offset_of!(Info, bits_set));
+    assert!(offset_of!(leveldb_bloom_info, probes) == offset_of!(Info, probes));
+    assert!(offset_of!(leveldb_bloom_info, fill) == offset_of!(Info, fill));
+    assert!(offset_of!(leveldb_bloom_info, estimated_keys) == offset_of!(Info, estimated_keys));
+    assert!(
+        offset_of!(leveldb_bloom_info, false_positive_rate)
+            == offset_of!(Info, false_positive_rate)
+    );
+};
+
+/// Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
+/// `info` is NULL, or `filter` is with a length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_inspect(
+    filter: *const c_char,
+    filter_length: usize,
+    info: *mut leveldb_bloom_info,
+) -> c_int {
+    // SAFETY: as the header asks.
+    unsafe { inside::inspect(filter, filter_length, info.cast()) }
+}
+
+/// Stores the positions of the bits that a query of this filter for the key reads, up to `capacity`
+/// of them, in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
+/// the filter matches every key or none, whatever its bits. Bit p is bit p % 8, least significant
+/// first, of the filter's byte p / 8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_bloom_positions(
+    key: *const c_char,
+    key_length: usize,
+    filter: *const c_char,
+    filter_length: usize,
+    positions: *mut u64,
+    capacity: usize,
+) -> usize {
+    // SAFETY: as the header asks.
+    unsafe { inside::positions(key, key_length, filter, filter_length, positions, capacity) }
+}
+
+/// A sentence about a status, which lives as long as the process. Never NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_status_message(status: c_int) -> *const c_char {
+    status::message(status).as_ptr()
+}
+
+/// The version of the library in use, as LEVELDB_BLOOM_VERSION says that of this header.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_version() -> *const c_char {
+    version::TEXT.as_ptr()
+}
+
+/// The version of the library in use as a number, 10203 for 1.2.3, as LEVELDB_BLOOM_VERSION_NUMBER
+/// says that of this header. Libraries of one major version replace each other, if the one in use
+/// is not older than the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_version_number() -> c_int {
+    version::NUMBER
 }
 
 /// Frees what leveldb_bloom_create_filter returned. NULL is fine.

@@ -2,16 +2,18 @@
  *
  * Generated from capi/exports.rs and capi/shared/lib.rs: change those.
  *
- * Filters made here are read by LevelDB and the other way round. Three ways to use them:
+ * Filters made here are read by LevelDB and the other way round. Ways to use them:
  *
  *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
  *     of libleveldb and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
- *   - leveldb_bloom_create_filter and its siblings: filters without a database.
+ *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
+ *     pointers, from flat memory (offsets or keys of one length), or key by key with a builder;
+ *   - leveldb_bloom_inspect, leveldb_bloom_positions: what a filter's bytes say.
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed.
+ * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it.
@@ -26,7 +28,8 @@
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to "stderr" or a file's path when a policy
  * is created, the policy appends one line of JSON there when it is destroyed (or the process
- * exits): what it made, what it was asked, and how it reached the database. Otherwise the library
+ * exits): what it made, what it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK
+ * reports the use of destroyed policies (see leveldb_bloom_live_policies). Otherwise the library
  * writes nothing. */
 
 #ifndef LEVELDB_BLOOM_H
@@ -35,13 +38,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of this header; leveldb_bloom_version says that of the library in use. */
+#define LEVELDB_BLOOM_VERSION "1.0.0"
+#define LEVELDB_BLOOM_VERSION_NUMBER 10000
+
 /*
  Done.
  */
 #define LEVELDB_BLOOM_OK 0
 
 /*
- A pointer was NULL where there must be something, or a length was not the expected one.
+ A pointer was NULL where there must be something, or a length or an offset was not what it must
+ be.
  */
 #define LEVELDB_BLOOM_INVALID_ARGUMENT 1
 
@@ -49,6 +57,21 @@
  The filter's size cannot be represented.
  */
 #define LEVELDB_BLOOM_TOO_LARGE 2
+
+/*
+ There is no memory.
+ */
+#define LEVELDB_BLOOM_NO_MEMORY 3
+
+/*
+ Two filters are not of the same length and number of probes.
+ */
+#define LEVELDB_BLOOM_MISMATCH 4
+
+/*
+ Collects keys as they come, four bytes each, and makes their filter. For one thread at a time.
+ */
+struct leveldb_bloom_builder;
 
 /*
  A bloom filter policy: how many bits to spend on a key. Immutable, so that any number of
@@ -116,6 +139,40 @@ struct leveldb_bloom_slice {
   size_t size;
 };
 
+/*
+ What the bytes of a filter say.
+ */
+struct leveldb_bloom_info {
+  /*
+   The number of bits.
+   */
+  uint64_t bits;
+  /*
+   How many of them are set.
+   */
+  uint64_t bits_set;
+  /*
+   The number of probes, k. 0, and above 30, matches every key.
+   */
+  uint32_t probes;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   bits_set / bits; 0 if there are none.
+   */
+  double fill;
+  /*
+   About how many different keys were added. Infinite if the filter matches every key.
+   */
+  double estimated_keys;
+  /*
+   The expected rate of false positives, from the fill.
+   */
+  double false_positive_rate;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -172,6 +229,79 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_create(int bits_per_key);
 void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
 
 /*
+ A policy for a database whose comparator calls keys of different bytes equal (one that ignores
+ case or trailing spaces, say): keys go through `transform` first, in filters and in queries. Use
+ it as the state of the callbacks:
+
+     static size_t to_lower(void *state, const char *key, size_t key_length, char *buffer,
+                            size_t buffer_length) {
+       size_t i;
+       for (i = 0; i < key_length && i < buffer_length; i++) {
+         buffer[i] = key[i] >= 'A' && key[i] <= 'Z' ? key[i] + 32 : key[i];
+       }
+       return key_length;
+     }
+
+     state = leveldb_bloom_policy_create_transformed(10, "example.LowerCaseBloom", to_lower,
+                                                     NULL, NULL);
+
+ `transform` writes the canonical form of a key to `buffer` if it fits, and returns its length in
+ any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
+ that the comparator calls equal must have the same canonical form. It may be called by any
+ thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
+ when the policy is destroyed.
+
+ `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
+ new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
+ NULL, empty, or a name of LevelDB's own filters (they hold whole keys), if `transform` is NULL, or
+ if there is no memory.
+ */
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_transformed(int bits_per_key,
+                                                                     const char *name,
+                                                                     size_t (*transform)(void *state,
+                                                                                         const char *key,
+                                                                                         size_t key_length,
+                                                                                         char *buffer,
+                                                                                         size_t buffer_length),
+                                                                     void (*destructor)(void *state),
+                                                                     void *state);
+
+/*
+ A policy of the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give to
+ this very filter: for reading and writing their databases, as the state of the callbacks. NULL if
+ there is no memory.
+
+ Not for data written by LevelDB itself before 1.18 under this name: there, keys whose last one to
+ three bytes after the last whole group of four have a byte of 0x80 or above were hashed
+ differently on most machines, and would not be found.
+ */
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_goleveldb(int bits_per_key);
+
+/*
+ The one policy of that many bits per key that the whole process shares: it lives as long as the
+ process, and leveldb_bloom_policy_destroy and the callbacks' destructor leave it alone. The same
+ pointer each time. NULL if there is no memory.
+ */
+struct leveldb_bloom_policy *leveldb_bloom_policy_shared(int bits_per_key);
+
+/*
+ The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
+ it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
+ same pointer each time; for one LevelDB library in the process. NULL if there is no memory.
+ */
+struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
+
+/*
+ How many policies of this library were created, by whatever function, and not destroyed yet.
+ Shared ones do not count.
+
+ With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
+ created, that policy is kept in memory when it is destroyed, and its later use, or a second
+ destruction, is written to stderr; "abort" then ends the process.
+ */
+size_t leveldb_bloom_live_policies(void);
+
+/*
  The callbacks for leveldb_filterpolicy_create. Never NULL; the table lives as long as the
  process.
  */
@@ -213,6 +343,44 @@ int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
                               size_t filter_length);
 
 /*
+ leveldb_bloom_fill_filter for keys that lie one behind the other: key i is `data[offsets[i]]` up
+ to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
+ `num_keys` + 1 offsets, the first of which need not be 0.
+
+ LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling, or
+ if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
+ */
+int leveldb_bloom_fill_filter_offsets32(const struct leveldb_bloom_policy *policy,
+                                        const char *data,
+                                        size_t data_length,
+                                        const int32_t *offsets,
+                                        size_t num_keys,
+                                        char *filter,
+                                        size_t filter_length);
+
+/*
+ leveldb_bloom_fill_filter_offsets32 with offsets of 64 bits: Arrow's LargeBinary and LargeUtf8.
+ */
+int leveldb_bloom_fill_filter_offsets64(const struct leveldb_bloom_policy *policy,
+                                        const char *data,
+                                        size_t data_length,
+                                        const int64_t *offsets,
+                                        size_t num_keys,
+                                        char *filter,
+                                        size_t filter_length);
+
+/*
+ leveldb_bloom_fill_filter for keys of `key_length` bytes each that lie one behind the other, as
+ in a numpy array of dtype S16. All bytes count, those of zero at a key's end too.
+ */
+int leveldb_bloom_fill_filter_fixed(const struct leveldb_bloom_policy *policy,
+                                    const char *data,
+                                    size_t key_length,
+                                    size_t num_keys,
+                                    char *filter,
+                                    size_t filter_length);
+
+/*
  1 if the key may be among those the filter was made from, 0 if it certainly is not. Any bytes
  may be given as a filter: fewer than two match nothing, and a last byte (the number of probes)
  above 30 or of 0 matches everything. A key or filter of length 0 may be NULL; one that is NULL
@@ -234,6 +402,212 @@ size_t leveldb_bloom_keys_may_match(const char *const *keys,
                                     const char *filter,
                                     size_t filter_length,
                                     uint8_t *results);
+
+/*
+ leveldb_bloom_keys_may_match for keys that lie one behind the other (see
+ leveldb_bloom_fill_filter_offsets32). What is not wanted may be NULL: `results` takes a byte of 0
+ or 1 for each key; `bitmap` takes a bit for each, that of key i in bit i % 8, least significant
+ first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
+ ones.
+
+ LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not.
+ */
+int leveldb_bloom_keys_may_match_offsets32(const char *data,
+                                           size_t data_length,
+                                           const int32_t *offsets,
+                                           size_t num_keys,
+                                           const char *filter,
+                                           size_t filter_length,
+                                           uint8_t *results,
+                                           uint8_t *bitmap,
+                                           size_t *matches);
+
+/*
+ leveldb_bloom_keys_may_match_offsets32 with offsets of 64 bits.
+ */
+int leveldb_bloom_keys_may_match_offsets64(const char *data,
+                                           size_t data_length,
+                                           const int64_t *offsets,
+                                           size_t num_keys,
+                                           const char *filter,
+                                           size_t filter_length,
+                                           uint8_t *results,
+                                           uint8_t *bitmap,
+                                           size_t *matches);
+
+/*
+ leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each.
+ */
+int leveldb_bloom_keys_may_match_fixed(const char *data,
+                                       size_t key_length,
+                                       size_t num_keys,
+                                       const char *filter,
+                                       size_t filter_length,
+                                       uint8_t *results,
+                                       uint8_t *bitmap,
+                                       size_t *matches);
+
+/*
+ leveldb_bloom_key_may_match for one key and many filters, as a read does that looks through many
+ tables: the key is hashed once. Stores 0 or 1 for filter i in `results[i]`, unless `results` is
+ NULL, and returns the number of ones. If `filters` is NULL, returns 0 and stores nothing.
+ */
+size_t leveldb_bloom_filters_may_match(const char *key,
+                                       size_t key_length,
+                                       const struct leveldb_bloom_slice *filters,
+                                       size_t num_filters,
+                                       uint8_t *results);
+
+/*
+ The hash of a key, by which a filter knows it: LevelDB's Hash with the seed 0xbc9f1d34.
+ */
+uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
+
+/*
+ leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash): for who meets many
+ filters one after another and asks each for the same key.
+ */
+uint8_t leveldb_bloom_hash_may_match(uint32_t hash, const char *filter, size_t filter_length);
+
+/*
+ Creates a builder with no key yet; the caller destroys it. NULL if there is no memory.
+
+ Many builders, in many threads or on many machines, can each make a part of one filter: let each
+ finish with the same `total_keys`, and unite the parts with leveldb_bloom_union. The result is,
+ byte for byte, the filter of all keys at once.
+ */
+struct leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key);
+
+/*
+ Destroys a builder. NULL is fine.
+ */
+void leveldb_bloom_builder_destroy(struct leveldb_bloom_builder *builder);
+
+/*
+ Adds a key. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if `builder` is NULL, or `key` is
+ with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys so far stay in any case.
+ */
+int leveldb_bloom_builder_add(struct leveldb_bloom_builder *builder,
+                              const char *key,
+                              size_t key_length);
+
+/*
+ Adds keys that lie one behind the other (see leveldb_bloom_fill_filter_offsets32); all of them,
+ or none where the status is not LEVELDB_BLOOM_OK.
+ */
+int leveldb_bloom_builder_add_offsets32(struct leveldb_bloom_builder *builder,
+                                        const char *data,
+                                        size_t data_length,
+                                        const int32_t *offsets,
+                                        size_t num_keys);
+
+/*
+ leveldb_bloom_builder_add_offsets32 with offsets of 64 bits.
+ */
+int leveldb_bloom_builder_add_offsets64(struct leveldb_bloom_builder *builder,
+                                        const char *data,
+                                        size_t data_length,
+                                        const int64_t *offsets,
+                                        size_t num_keys);
+
+/*
+ leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each.
+ */
+int leveldb_bloom_builder_add_fixed(struct leveldb_bloom_builder *builder,
+                                    const char *data,
+                                    size_t key_length,
+                                    size_t num_keys);
+
+/*
+ The number of keys added. 0 if `builder` is NULL.
+ */
+size_t leveldb_bloom_builder_num_keys(const struct leveldb_bloom_builder *builder);
+
+/*
+ The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0 if
+ `builder` is NULL or the size cannot be represented.
+ */
+size_t leveldb_bloom_builder_filter_size(const struct leveldb_bloom_builder *builder,
+                                         size_t total_keys);
+
+/*
+ Writes the filter of the keys added over the `filter_length` bytes at `filter`, which must be as
+ many as leveldb_bloom_builder_filter_size says. The filter is as large as one for `total_keys`
+ keys, or with 0 for those added; with more than that it is fuller than it should be, but no key
+ is lost. The builder has no keys afterwards.
+
+ LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or the length
+ is another; or LEVELDB_BLOOM_TOO_LARGE. The builder keeps its keys unless it is LEVELDB_BLOOM_OK.
+ */
+int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
+                                 size_t total_keys,
+                                 char *filter,
+                                 size_t filter_length);
+
+/*
+ Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
+ number of probes, as filters of one policy for the same number of keys do: with others it is
+ LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL.
+ */
+int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
+
+/*
+ The expected rate of false positives, from 0 to 1, of a filter for `num_keys` different keys.
+ Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
+ filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
+ keys in one filter (1.16 % at 50 million). 1 if such a filter cannot be made.
+ */
+double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
+
+/*
+ The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
+ filter of `num_keys` keys. 0 if no number of bits gives it.
+ */
+int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
+
+/*
+ Why that many bits per key are hardly what somebody wants: a sentence that lives as long as the
+ process. NULL if they are sensible. Every number works all the same.
+ */
+const char *leveldb_bloom_validate(int bits_per_key);
+
+/*
+ Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
+ `info` is NULL, or `filter` is with a length.
+ */
+int leveldb_bloom_inspect(const char *filter,
+                          size_t filter_length,
+                          struct leveldb_bloom_info *info);
+
+/*
+ Stores the positions of the bits that a query of this filter for the key reads, up to `capacity`
+ of them, in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
+ the filter matches every key or none, whatever its bits. Bit p is bit p % 8, least significant
+ first, of the filter's byte p / 8.
+ */
+size_t leveldb_bloom_positions(const char *key,
+                               size_t key_length,
+                               const char *filter,
+                               size_t filter_length,
+                               uint64_t *positions,
+                               size_t capacity);
+
+/*
+ A sentence about a status, which lives as long as the process. Never NULL.
+ */
+const char *leveldb_bloom_status_message(int status);
+
+/*
+ The version of the library in use, as LEVELDB_BLOOM_VERSION says that of this header.
+ */
+const char *leveldb_bloom_version(void);
+
+/*
+ The version of the library in use as a number, 10203 for 1.2.3, as LEVELDB_BLOOM_VERSION_NUMBER
+ says that of this header. Libraries of one major version replace each other, if the one in use
+ is not older than the header.
+ */
+int leveldb_bloom_version_number(void);
 
 /*
  Frees what leveldb_bloom_create_filter returned. NULL is fine.

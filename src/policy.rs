@@ -226,7 +226,7 @@ impl BloomFilterPolicy {
         });
     }
 
-    /// [`fill`](Self::fill) into zeros, for keys of these hashes.
+    /// [`fill`](Self::fill) into zeros, for keys of these hashes. May be called again with more.
     pub(crate) fn fill_from_hashes(&self, hashes: &[u32], filter: &mut [u8]) {
         if let Some((probes, array)) = filter.split_last_mut() {
             *probes = self.probes as u8;

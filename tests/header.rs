@@ -9,16 +9,18 @@ const PREFACE: &str = "\
  *
  * Generated from capi/exports.rs and capi/shared/lib.rs: change those.
  *
- * Filters made here are read by LevelDB and the other way round. Three ways to use them:
+ * Filters made here are read by LevelDB and the other way round. Ways to use them:
  *
  *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
  *     of libleveldb and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
- *   - leveldb_bloom_create_filter and its siblings: filters without a database.
+ *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
+ *     pointers, from flat memory (offsets or keys of one length), or key by key with a builder;
+ *   - leveldb_bloom_inspect, leveldb_bloom_positions: what a filter's bytes say.
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed.
+ * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it.
@@ -33,7 +35,8 @@ const PREFACE: &str = "\
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
  * is created, the policy appends one line of JSON there when it is destroyed (or the process
- * exits): what it made, what it was asked, and how it reached the database. Otherwise the library
+ * exits): what it made, what it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK
+ * reports the use of destroyed policies (see leveldb_bloom_live_policies). Otherwise the library
  * writes nothing. */";
 
 #[test]
@@ -52,6 +55,16 @@ fn the_header_is_the_generated_one() {
         line_length: 100,
         ..cbindgen::Config::default()
     };
+    let number = |part: &str| part.parse::<u32>().expect("a number");
+    config.after_includes = Some(format!(
+        "\n/* The version of this header; leveldb_bloom_version says that of the library in use. */\n\
+         #define LEVELDB_BLOOM_VERSION \"{}\"\n\
+         #define LEVELDB_BLOOM_VERSION_NUMBER {}",
+        env!("CARGO_PKG_VERSION"),
+        number(env!("CARGO_PKG_VERSION_MAJOR")) * 10000
+            + number(env!("CARGO_PKG_VERSION_MINOR")) * 100
+            + number(env!("CARGO_PKG_VERSION_PATCH")),
+    ));
     // C++ programs have <leveldb/filter_policy.h> for this one.
     config.export.exclude.push("_ZN7leveldb20NewBloomFilterPolicyEi".into());
     let mut generated = Vec::new();

@@ -1,62 +1,156 @@
 //! The library's own C functions, between raw arguments and the safe policy.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
 use super::abi::Slice;
 use super::choice;
+use super::lifetime::Owner;
 use super::memory::{self, KeyArrays, Reserve, bytes};
 use super::stats::{self, Counters, Route};
-use crate::kernel::{GROUP, Key, in_groups, scratch};
-use crate::policy::BloomFilterPolicy;
+use super::transform::{Canonicalise, Destructor, Transform};
+use super::vtable;
+use crate::kernel::{Key, scratch};
+use crate::policy::{BloomFilterPolicy, answer_in_groups, hash_may_match};
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
 /// argument of the functions here. Immutable but for its counters; usable from any thread.
 pub struct Policy {
     pub(super) policy: BloomFilterPolicy,
+    /// A C string that lives as long as the policy.
+    name: *const c_char,
+    transform: Option<NonNull<Transform>>,
     counters: Option<NonNull<Counters>>,
     reserve: Reserve,
+    owner: Owner,
 }
 
 /// The answers of the functions that return a status.
 pub mod status {
-    use core::ffi::c_int;
+    use core::ffi::{CStr, c_int};
 
     /// Done.
     pub const OK: c_int = 0;
-    /// A pointer was NULL, or the filter's length was not the one `filter_size` gives.
+    /// A pointer was NULL, or a length or an offset not what it must be.
     pub const INVALID_ARGUMENT: c_int = 1;
     /// The filter's size cannot be represented.
     pub const TOO_LARGE: c_int = 2;
+    /// There is no memory.
+    pub const NO_MEMORY: c_int = 3;
+    /// The two filters are not of the same shape.
+    pub const MISMATCH: c_int = 4;
+
+    /// A sentence about it.
+    #[must_use]
+    pub fn message(status: c_int) -> &'static CStr {
+        match status {
+            OK => c"done",
+            INVALID_ARGUMENT => {
+                c"a pointer is NULL, or a length or an offset is not what it must be"
+            }
+            TOO_LARGE => c"the size of the filter cannot be represented",
+            NO_MEMORY => c"there is no memory",
+            MISMATCH => c"only filters of the same length and number of probes can be united",
+            _ => c"this is no status of leveldb_bloom",
+        }
+    }
 }
 
 impl Policy {
     /// A policy, counting if the environment asks for it.
-    pub(super) fn new(bits_per_key: c_int, route: Route) -> Policy {
+    pub(super) fn new(bits_per_key: c_int, route: Route, owner: Owner) -> Policy {
         let policy = BloomFilterPolicy::with_kernel(bits_per_key, choice::for_policy());
-        Policy { policy, counters: stats::start(&policy, route), reserve: Reserve::new() }
+        owner.policy_made();
+        Policy {
+            policy,
+            name: vtable::NAME.as_ptr(),
+            transform: None,
+            counters: stats::start(&policy, route),
+            reserve: Reserve::new(),
+            owner,
+        }
     }
 
     /// A policy in C memory; NULL where there is none.
     #[must_use]
     pub fn create(bits_per_key: c_int) -> *mut Policy {
-        memory::allocate_value(Policy::new(bits_per_key, Route::Callbacks))
-            .map_or(ptr::null_mut(), NonNull::as_ptr)
+        Self::in_c_memory(Policy::new(bits_per_key, Route::Callbacks, Owner::Caller))
     }
 
-    /// Ends a policy. NULL is fine.
+    /// A policy of goleveldb's name.
+    #[must_use]
+    pub fn create_goleveldb(bits_per_key: c_int) -> *mut Policy {
+        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
+        policy.name = vtable::GOLEVELDB_NAME.as_ptr();
+        Self::in_c_memory(policy)
+    }
+
+    /// A policy of a name of its own, whose keys go through a callback. NULL, with the state left
+    /// to the caller, where there is no memory, no callback, or no name that LevelDB does not use.
     ///
     /// # Safety
-    /// `policy` is NULL or came from [`create`](Self::create), and nobody uses it any more.
+    /// As [`Transform::create`], but `name` may be NULL.
+    pub unsafe fn create_transformed(
+        bits_per_key: c_int,
+        name: *const c_char,
+        canonicalise: Option<Canonicalise>,
+        destructor: Option<Destructor>,
+        state: *mut c_void,
+    ) -> *mut Policy {
+        let Some(canonicalise) = canonicalise else { return ptr::null_mut() };
+        // SAFETY: the caller's promise.
+        let transform = unsafe {
+            if name.is_null() || vtable::is_taken(CStr::from_ptr(name)) {
+                return ptr::null_mut();
+            }
+            Transform::create(name, canonicalise, destructor, state)
+        };
+        let Some(transform) = transform else { return ptr::null_mut() };
+        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
+        // SAFETY: just made.
+        policy.name = unsafe { transform.as_ref() }.name();
+        let created = Self::in_c_memory(policy);
+        // SAFETY: the policy just made, or nobody, knows the transform.
+        unsafe {
+            match created.as_mut() {
+                Some(policy) => policy.transform = Some(transform),
+                None => Transform::destroy(transform, false),
+            }
+        }
+        created
+    }
+
+    fn in_c_memory(policy: Policy) -> *mut Policy {
+        memory::allocate_value(policy).map_or(ptr::null_mut(), NonNull::as_ptr)
+    }
+
+    /// Ends a policy. NULL is fine, and a shared one stays.
+    ///
+    /// # Safety
+    /// `policy` is NULL or came from a function here, and nobody uses it any more.
     pub unsafe fn destroy(policy: *mut Policy) {
         // SAFETY: the caller's promise.
         unsafe {
-            if !policy.is_null() {
+            if !policy.is_null() && (*policy).may_end() {
                 policy.drop_in_place();
                 memory::free(policy.cast());
             }
         }
+    }
+
+    /// Whether a policy that is being destroyed can go: not one that is shared, nor one that is
+    /// kept so that its later use can be reported.
+    pub(super) fn may_end(&self) -> bool {
+        match self.owner {
+            Owner::Process => false,
+            Owner::Caller => self.counters().is_none_or(|counters| !counters.is_kept(self.owner)),
+        }
+    }
+
+    /// The policy's name for LevelDB, a C string.
+    pub(super) fn name(&self) -> *const c_char {
+        self.name
     }
 
     /// The length of a filter for `num_keys` keys, or 0 where no size can say it.
@@ -131,7 +225,16 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: fresh zeroed memory of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        self.policy.fill_from(num_keys, keys.iter(), filter);
+        match self.transform() {
+            None => self.policy.fill_from(num_keys, keys.iter(), filter),
+            Some(transform) => {
+                if !transform.fill(&self.policy, keys.iter(), filter) {
+                    // SAFETY: from `allocate`, and nobody's yet.
+                    unsafe { memory::free(memory.as_ptr().cast()) };
+                    return None;
+                }
+            }
+        }
         self.count_filter(num_keys, len);
         Some((memory, len))
     }
@@ -147,30 +250,62 @@ impl Policy {
         filter: *mut c_char,
         filter_length: usize,
     ) -> c_int {
+        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
+        let keys = unsafe { memory::array(keys.cast::<Key<'_>>(), num_keys) };
+        if keys.len() != num_keys {
+            return match self.policy.filter_len(num_keys) {
+                Some(_) => status::INVALID_ARGUMENT,
+                None => status::TOO_LARGE,
+            };
+        }
+        let small = filter_length <= scratch::FILTER_ON_STACK;
+        if self.transform.is_some() || !small || self.policy.filter_len(num_keys).is_none() {
+            // SAFETY: the caller's promise.
+            return unsafe {
+                self.fill_from(num_keys, keys.iter().copied(), filter, filter_length)
+            };
+        }
+        if filter.is_null() || Some(filter_length) != self.policy.filter_len(num_keys) {
+            return status::INVALID_ARGUMENT;
+        }
+        // SAFETY: the caller's promise.
+        let filter = unsafe { memory::array_mut(filter.cast::<MaybeUninit<u8>>(), filter_length) };
+        self.policy.fill(keys, filter);
+        self.count_filled(num_keys, filter_length);
+        status::OK
+    }
+
+    /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array.
+    ///
+    /// # Safety
+    /// `filter` is NULL or can be written.
+    pub(super) unsafe fn fill_from<'k>(
+        &self,
+        num_keys: usize,
+        keys: impl Iterator<Item = Key<'k>>,
+        filter: *mut c_char,
+        filter_length: usize,
+    ) -> c_int {
         let Some(len) = self.policy.filter_len(num_keys) else {
             return status::TOO_LARGE;
         };
-        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
-        let keys = unsafe { memory::array(keys.cast::<Key<'_>>(), num_keys) };
-        if keys.len() != num_keys || filter.is_null() || filter_length != len {
+        if filter.is_null() || filter_length != len {
             return status::INVALID_ARGUMENT;
         }
-        if len <= scratch::FILTER_ON_STACK {
-            // SAFETY: the caller's promise, of `filter_length` bytes.
-            let filter = unsafe { memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len) };
-            self.policy.fill(keys, filter);
-        } else {
-            // SAFETY: the same; all of it is written before it becomes a slice of bytes.
-            let filter = unsafe {
-                filter.write_bytes(0, len);
-                memory::array_mut(filter.cast::<u8>(), len)
-            };
-            self.policy.fill_in_groups(keys.iter().copied(), filter);
+        // SAFETY: the caller's promise; all of it is written before it becomes a slice of bytes.
+        let filter = unsafe {
+            filter.write_bytes(0, len);
+            memory::array_mut(filter.cast::<u8>(), len)
+        };
+        match self.transform() {
+            None => self.policy.fill_in_groups(keys, filter),
+            Some(transform) => {
+                if !transform.fill(&self.policy, keys, filter) {
+                    return status::NO_MEMORY;
+                }
+            }
         }
-        self.count_filter(num_keys, len);
-        if let Some(counters) = self.counters() {
-            counters.set_route(Route::Buffer);
-        }
+        self.count_filled(num_keys, len);
         status::OK
     }
 
@@ -187,7 +322,10 @@ impl Policy {
     ) -> bool {
         // SAFETY: the caller's promise.
         let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
-        let answer = self.policy.key_may_match(key, filter);
+        let answer = match self.transform() {
+            None => self.policy.key_may_match(key, filter),
+            Some(transform) => transform.hash(key).is_none_or(|hash| hash_may_match(hash, filter)),
+        };
         if let Some(counters) = self.counters() {
             counters.query(answer);
         }
@@ -200,6 +338,18 @@ impl Policy {
         }
     }
 
+    fn count_filled(&self, keys: usize, bytes: usize) {
+        self.count_filter(keys, bytes);
+        if let Some(counters) = self.counters() {
+            counters.set_route(Route::Buffer);
+        }
+    }
+
+    fn transform(&self) -> Option<&Transform> {
+        // SAFETY: it lives as long as the policy.
+        self.transform.map(|transform| unsafe { transform.as_ref() })
+    }
+
     pub(super) fn counters(&self) -> Option<&Counters> {
         // SAFETY: they live as long as the policy.
         self.counters.map(|counters| unsafe { counters.as_ref() })
@@ -208,6 +358,11 @@ impl Policy {
 
 impl Drop for Policy {
     fn drop(&mut self) {
+        self.owner.policy_ended();
+        if let Some(transform) = self.transform.take() {
+            // SAFETY: made for this policy alone, whose last use this is.
+            unsafe { Transform::destroy(transform, true) };
+        }
         if let Some(counters) = self.counters.take() {
             // SAFETY: `new` started them for this policy alone.
             unsafe { stats::finish(counters) };
@@ -274,14 +429,50 @@ pub unsafe fn keys_may_match(
         (keys, bytes(filter, filter_length), memory::array_mut(results, num_keys))
     };
     let kernel = choice::for_process();
-    let mut ones = 0;
-    let mut results = results.chunks_mut(GROUP);
-    in_groups(keys.iter(), |group| {
-        let mut unwanted = [0; GROUP];
-        let results = results.next().unwrap_or(&mut unwanted);
-        ones += kernel.keys_may_match(group, filter, results);
-    });
-    ones
+    let mut results = results.iter_mut();
+    answer_in_groups(
+        keys.iter(),
+        |group, answers| kernel.keys_may_match(group, filter, answers),
+        |answers| {
+            for (answer, result) in answers.iter().zip(&mut results) {
+                *result = *answer;
+            }
+        },
+    )
+}
+
+/// Asks many filters for one key, as [`keys_may_match`] asks one for many.
+///
+/// # Safety
+/// `key` is as `memory::bytes` asks; `filters` is NULL or names `num_filters` filters; `results` is
+/// NULL or has room for as many answers.
+pub unsafe fn filters_may_match(
+    key: *const c_char,
+    key_length: usize,
+    filters: *const Slice,
+    num_filters: usize,
+    results: *mut u8,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let (key, filters, results) = unsafe {
+        (
+            Key::new(bytes(key, key_length)),
+            memory::array(filters, num_filters),
+            memory::array_mut(results, num_filters),
+        )
+    };
+    let kernel = choice::for_process();
+    let mut results = results.iter_mut();
+    answer_in_groups(
+        // SAFETY: the caller's promise.
+        filters.iter().map(|filter| Key::new(unsafe { filter.bytes() })),
+        |group, answers| kernel.filters_may_match(key, group, answers),
+        |answers| {
+            for (answer, result) in answers.iter().zip(&mut results) {
+                *result = *answer;
+            }
+        },
+    )
 }
 
 /// Frees what [`Policy::create_filter`] returned. NULL is fine.

@@ -8,6 +8,7 @@ use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
 };
 use super::elf;
+use super::lifetime;
 use super::modules::{self, Scope};
 use super::object::Object;
 use super::route::{self, Way};
@@ -48,6 +49,16 @@ pub fn new_bloom_filter_policy(
         return unsafe { original(bits_per_key.max(0)) };
     }
     Object::bloom(bits_per_key, linked_create)
+}
+
+/// The policy of that many bits that the process shares and nobody can destroy.
+#[must_use]
+pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolicy {
+    let linked_create = match link {
+        Link::Static { create, .. } => create,
+        Link::Dynamic | Link::Source => None,
+    };
+    lifetime::shared_filter_policy(bits_per_key, linked_create)
 }
 
 /// The original's constructor, if that is all there is of LevelDB.

@@ -23,17 +23,25 @@ pub(super) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> &'a [u8] {
     unsafe { array(data.cast(), len) }
 }
 
-/// The `len` values at `data`; none where `data` is NULL or `len` is more than any object can have.
+/// The `len` values at `data`; none where `data` is NULL or not aligned, or `len` is more than any
+/// object can have.
 ///
 /// # Safety
-/// Unless `len` is 0 or `data` NULL, `len` values of T at `data`, aligned, can be read and do not
-/// change for 'a.
+/// Unless `len` is 0 or `data` NULL, `len` values of T at `data` can be read and do not change for
+/// 'a.
 pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
-    if len == 0 || data.is_null() || len > isize::MAX as usize / size_of::<T>().max(1) {
+    if !is_array(data, len) {
         return &[];
     }
     // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
     unsafe { slice::from_raw_parts(data, len) }
+}
+
+fn is_array<T>(data: *const T, len: usize) -> bool {
+    len != 0
+        && !data.is_null()
+        && data.is_aligned()
+        && len <= isize::MAX as usize / size_of::<T>().max(1)
 }
 
 /// [`array`], to be written.
@@ -41,7 +49,7 @@ pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
 /// # Safety
 /// As [`array`], and nobody else reads or writes the memory for 'a.
 pub(super) unsafe fn array_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
-    if len == 0 || data.is_null() || len > isize::MAX as usize / size_of::<T>().max(1) {
+    if !is_array(data, len) {
         return &mut [];
     }
     // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
@@ -88,6 +96,28 @@ pub(super) fn allocate(len: usize) -> Option<NonNull<u8>> {
 pub(super) fn allocate_unset(len: usize) -> Option<NonNull<u8>> {
     // SAFETY: malloc takes any size.
     NonNull::new(unsafe { libc::malloc(len.max(1)) }.cast())
+}
+
+/// A copy of a C string, from C's `malloc`. `None` where there is no memory.
+///
+/// # Safety
+/// `text` is a C string.
+pub(super) unsafe fn copy_of_text(text: *const c_char) -> Option<NonNull<c_char>> {
+    // SAFETY: the caller's promise.
+    NonNull::new(unsafe { libc::strdup(text) })
+}
+
+/// Memory from C's `malloc` (or none yet), made `len` values long with its contents kept. `None`,
+/// and nothing changed, where there is no memory.
+///
+/// # Safety
+/// `memory` is NULL or came from C's `malloc` and was not freed; it is not used afterwards unless
+/// this returned `None`.
+pub(super) unsafe fn reallocate<T: Copy>(memory: *mut T, len: usize) -> Option<NonNull<T>> {
+    const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
+    let size = len.checked_mul(size_of::<T>()).filter(|&size| size <= isize::MAX as usize)?;
+    // SAFETY: the caller's promise.
+    NonNull::new(unsafe { libc::realloc(memory.cast(), size.max(1)) }.cast())
 }
 
 /// A value in memory from C's `malloc`. `None`, and the value dropped, where there is no memory.

@@ -2,7 +2,12 @@
 //!
 //! ```text
 //! capi/exports.rs      the exported names, a few lines each
-//!   functions          the library's own C functions
+//!   functions          policies for C, and their filters
+//!     transform          keys that go through a callback of the user's first
+//!     flat               the same for concatenated keys
+//!     builder            and for keys as they come
+//!   inside             what a filter's bytes say
+//!   lifetime           shared policies, and the count of the others
 //!   vtable             the callbacks that any leveldb_filterpolicy_create takes
 //!   leveldb            LevelDB's own names: which policy they give
 //!     object           a policy with the layout of leveldb::FilterPolicy
@@ -14,6 +19,7 @@
 //! below all of them:
 //!   choice             which kernel: LEVELDB_BLOOM_KERNEL
 //!   stats              LEVELDB_BLOOM_STATS
+//!   check              LEVELDB_BLOOM_CHECK
 //!   abi                what LevelDB passes, and what its policies look like
 //!   memory             the one place for foreign pointers, malloc and free
 //! ```
@@ -21,16 +27,22 @@
 //! Nothing here allocates on the Rust side, panics or unwinds.
 
 pub mod abi;
+pub mod builder;
+mod check;
 mod choice;
 mod create_filter;
 mod elf;
+pub mod flat;
 pub mod functions;
+pub mod inside;
 pub mod leveldb;
+pub mod lifetime;
 mod memory;
 mod modules;
 mod object;
 mod route;
 mod stats;
+mod transform;
 mod type_info;
 pub mod vtable;
 

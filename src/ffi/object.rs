@@ -12,11 +12,12 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice};
 use super::create_filter::create_filter;
 use super::functions::Policy;
+use super::lifetime::Owner;
 use super::memory;
 use super::route::{self, Append, Way};
 use super::stats::{Counters, Route};
 use super::type_info::{TYPE_INFO, TypeInfo};
-use super::vtable::{self, VTABLE};
+use super::vtable::VTABLE;
 
 /// A C++ virtual table: an object points behind its first two entries.
 #[repr(C)]
@@ -83,9 +84,18 @@ impl Object {
         bits_per_key: c_int,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        let policy = Policy::new(bits_per_key, Route::None);
+        Self::in_c_memory(Self::new_bloom(bits_per_key, linked_create, Owner::Caller))
+    }
+
+    /// A bloom policy, to be put into C memory.
+    pub(super) fn new_bloom(
+        bits_per_key: c_int,
+        linked_create: Option<CreatePolicy>,
+        owner: Owner,
+    ) -> Object {
+        let policy = Policy::new(bits_per_key, Route::None, owner);
         let table = if policy.counters().is_some() { &COUNTING } else { &BLOOM };
-        Self::create(table, Kind::Bloom(policy), linked_create)
+        Self::new(table, Kind::Bloom(policy), linked_create)
     }
 
     /// A policy of the user's callbacks in C memory; NULL where there is none.
@@ -94,22 +104,29 @@ impl Object {
         callbacks: Callbacks,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        Self::create(&CUSTOM, Kind::Custom(state, callbacks), linked_create)
+        Self::in_c_memory(Self::new(&CUSTOM, Kind::Custom(state, callbacks), linked_create))
     }
 
-    fn create(
-        table: &'static Table,
-        kind: Kind,
-        linked_create: Option<CreatePolicy>,
-    ) -> *mut FilterPolicy {
-        memory::allocate_value(Object {
+    fn new(table: &'static Table, kind: Kind, linked_create: Option<CreatePolicy>) -> Object {
+        Object {
             methods: &table.methods,
             kind,
             linked_create,
             append: AtomicPtr::new(ptr::null_mut()),
             delegate: AtomicPtr::new(ptr::null_mut()),
-        })
-        .map_or(ptr::null_mut(), |object| object.as_ptr().cast())
+        }
+    }
+
+    fn in_c_memory(object: Object) -> *mut FilterPolicy {
+        memory::allocate_value(object).map_or(ptr::null_mut(), |object| object.as_ptr().cast())
+    }
+
+    /// As [`Policy::may_end`].
+    fn may_end(&self) -> bool {
+        match &self.kind {
+            Kind::Bloom(policy) => policy.may_end(),
+            Kind::Custom(..) => true,
+        }
     }
 
     /// Whether `policy` is one of ours.
@@ -209,6 +226,29 @@ impl Object {
 unsafe extern "C" fn complete_destructor(object: *mut Object) {
     // SAFETY: LevelDB destroys an object once, when nobody uses it any more.
     unsafe {
+        if (*object).may_end() {
+            end(object);
+        }
+    }
+}
+
+unsafe extern "C" fn deleting_destructor(object: *mut Object) {
+    // SAFETY: as above; the memory came from `memory::allocate_value`.
+    unsafe {
+        if (*object).may_end() {
+            end(object);
+            memory::free(object.cast());
+        }
+    }
+}
+
+/// Ends what an object has, but not its memory.
+///
+/// # Safety
+/// `object` is an object of ours that nobody uses any more.
+unsafe fn end(object: *mut Object) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let object = &mut *object;
         if let Some(delegate) =
             NonNull::new(object.delegate.swap(ptr::null_mut(), Ordering::AcqRel))
@@ -222,18 +262,10 @@ unsafe extern "C" fn complete_destructor(object: *mut Object) {
     }
 }
 
-unsafe extern "C" fn deleting_destructor(object: *mut Object) {
-    // SAFETY: as above; the memory came from `memory::allocate_value`.
-    unsafe {
-        complete_destructor(object);
-        memory::free(object.cast());
-    }
-}
-
 unsafe extern "C" fn name(object: *const Object) -> *const c_char {
     // SAFETY: LevelDB calls it on a living object.
     match unsafe { &(*object).kind } {
-        Kind::Bloom(_) => vtable::NAME.as_ptr(),
+        Kind::Bloom(policy) => policy.name(),
         // SAFETY: the user's own callback with the user's own state.
         Kind::Custom(state, callbacks) => unsafe { (callbacks.name)(*state) },
     }

@@ -7,6 +7,8 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use super::check::Check;
+use super::lifetime::Owner;
 use super::memory;
 use crate::BloomFilterPolicy;
 
@@ -64,12 +66,21 @@ pub(super) struct Counters {
     filter_bytes: Count,
     queries: Count,
     negatives: Count,
-    /// Where the line goes: a file's path from `strdup`, or NULL for stderr.
-    path: *mut c_char,
+    check: Check,
+    destination: Destination,
     /// Set when the line was written, at exit or on destruction, whichever came first.
     written: AtomicBool,
     /// The next living one. Guarded by `LIVING`.
     next: *mut Counters,
+}
+
+/// Where the line goes.
+enum Destination {
+    /// Nobody asked for it.
+    Nowhere,
+    Stderr,
+    /// A path from `strdup`.
+    File(NonNull<c_char>),
 }
 
 /// Every policy that counts and lives, for the report at exit.
@@ -99,16 +110,22 @@ impl Lock {
     }
 }
 
-/// Counters for a new policy, if the environment asks for them (and there is memory).
+/// Counters for a new policy, if the environment asks for them or for a check (and there is
+/// memory).
 pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<Counters>> {
     static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
-    let destination = environment(c"LEVELDB_BLOOM_STATS")?;
-    let path = if destination == c"stderr" {
-        ptr::null_mut()
-    } else {
+    let check = Check::from_environment();
+    let destination = match environment(c"LEVELDB_BLOOM_STATS") {
+        None if check.is_on() => Destination::Nowhere,
+        None => return None,
+        Some(destination) if destination == c"stderr" => Destination::Stderr,
         // SAFETY: a C string.
-        NonNull::new(unsafe { libc::strdup(destination.as_ptr()) })?.as_ptr()
+        Some(path) => Destination::File(unsafe { memory::copy_of_text(path.as_ptr()) }?),
+    };
+    let file = match destination {
+        Destination::File(path) => path.as_ptr(),
+        _ => ptr::null_mut(),
     };
     let counters = memory::allocate_value(Counters {
         policy: *policy,
@@ -118,13 +135,14 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         filter_bytes: Count::new(0),
         queries: Count::new(0),
         negatives: Count::new(0),
-        path,
+        check,
+        destination,
         written: AtomicBool::new(false),
         next: ptr::null_mut(),
     });
     let Some(counters) = counters else {
-        // SAFETY: from strdup, or NULL.
-        unsafe { memory::free(path.cast()) };
+        // SAFETY: from copy_of_text, or NULL.
+        unsafe { memory::free(file.cast()) };
         return None;
     };
     LIVING.with(|first| {
@@ -161,7 +179,9 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     unsafe {
         let counters = counters.as_ptr();
         (*counters).write();
-        memory::free((*counters).path.cast());
+        if let Destination::File(path) = (*counters).destination {
+            memory::free(path.as_ptr().cast());
+        }
         memory::free(counters.cast());
     }
 }
@@ -180,13 +200,27 @@ extern "C" fn write_all() {
 }
 
 impl Counters {
+    /// Whether the policy, which is being destroyed, must be kept because its end is checked.
+    pub(super) fn is_kept(&self, owner: Owner) -> bool {
+        if !self.check.is_on() {
+            return false;
+        }
+        if self.check.destroy(self.policy.bits_per_key()) {
+            owner.policy_ended();
+            self.write();
+        }
+        true
+    }
+
     pub(super) fn filter(&self, keys: usize, bytes: usize) {
+        self.check.use_for(self.policy.bits_per_key(), "asked to create a filter when destroyed");
         self.filters.fetch_add(1, Ordering::Relaxed);
         self.keys.fetch_add(keys as _, Ordering::Relaxed);
         self.filter_bytes.fetch_add(bytes as _, Ordering::Relaxed);
     }
 
     pub(super) fn query(&self, may_match: bool) {
+        self.check.use_for(self.policy.bits_per_key(), "asked for a key when destroyed");
         self.queries.fetch_add(1, Ordering::Relaxed);
         self.negatives.fetch_add((!may_match).into(), Ordering::Relaxed);
     }
@@ -223,7 +257,11 @@ impl Counters {
         line.field("queries", read(&self.queries));
         line.field("negatives", read(&self.negatives));
         line.text("}\n");
-        line.write_to(self.path);
+        match self.destination {
+            Destination::Nowhere => {}
+            Destination::Stderr => line.write_to(ptr::null()),
+            Destination::File(path) => line.write_to(path.as_ptr()),
+        }
     }
 }
 
@@ -259,7 +297,7 @@ impl Line {
     }
 
     #[inline(never)]
-    fn number(&mut self, mut number: u64) {
+    pub(super) fn number(&mut self, mut number: u64) {
         let mut digits = [0; 20];
         let mut first = digits.len();
         for (i, digit) in digits.iter_mut().enumerate().rev() {

@@ -1,13 +1,22 @@
 //! The four callbacks that any `leveldb_filterpolicy_create` takes; their state is a [`Policy`].
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 use super::abi::Callbacks;
 use super::functions::Policy;
 use super::memory::{MATCH_ALL, Reserve};
 
 /// LevelDB's policy name for C.
-pub(super) static NAME: &core::ffi::CStr = c"leveldb.BuiltinBloomFilter2";
+pub(super) static NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
+
+/// What goleveldb calls its policy, whose filters are the same.
+pub(super) static GOLEVELDB_NAME: &CStr = c"leveldb.BuiltinBloomFilter";
+
+/// Whether a name is one under which LevelDB, or a port of it, finds filters made of whole keys.
+/// The empty one is none at all.
+pub(super) fn is_taken(name: &CStr) -> bool {
+    name.is_empty() || [NAME, GOLEVELDB_NAME].contains(&name)
+}
 
 /// The table.
 pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
@@ -57,6 +66,7 @@ unsafe extern "C" fn key_may_match(
     }
 }
 
-unsafe extern "C" fn name(_state: *mut c_void) -> *const c_char {
-    NAME.as_ptr()
+unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
+    // SAFETY: LevelDB passes the state it was given.
+    unsafe { state.cast::<Policy>().as_ref() }.map_or(NAME.as_ptr(), Policy::name)
 }

@@ -1,0 +1,72 @@
+//! `LEVELDB_BLOOM_CHECK`: a policy that is used after it was destroyed, or destroyed twice, is kept
+//! and reported instead of being anything's undefined behaviour.
+
+use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use super::stats::{Line, environment};
+
+/// What a policy knows of its own end.
+pub(super) struct Check {
+    mode: Mode,
+    destroyed: AtomicBool,
+    reported: AtomicBool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Off,
+    Report,
+    Abort,
+}
+
+impl Check {
+    /// `abort` ends the process with the report; any other value only reports.
+    pub(super) fn from_environment() -> Check {
+        let mode = match environment(c"LEVELDB_BLOOM_CHECK") {
+            None => Mode::Off,
+            Some(value) if value == c"abort" => Mode::Abort,
+            Some(_) => Mode::Report,
+        };
+        Check { mode, destroyed: AtomicBool::new(false), reported: AtomicBool::new(false) }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.mode != Mode::Off
+    }
+
+    /// The policy is being destroyed. Whether it is for the first time.
+    pub(super) fn destroy(&self, bits_per_key: u32) -> bool {
+        let again = self.destroyed.swap(true, Ordering::AcqRel);
+        if again {
+            self.report(bits_per_key, "destroyed twice", "whoever created it destroys it once");
+        }
+        !again
+    }
+
+    /// The policy is being asked for something.
+    #[inline]
+    pub(super) fn use_for(&self, bits_per_key: u32, what: &str) {
+        if self.destroyed.load(Ordering::Acquire) && !self.reported.swap(true, Ordering::AcqRel) {
+            let advice = "destroy it after the last database that uses it is closed";
+            self.report(bits_per_key, what, advice);
+        }
+    }
+
+    #[cold]
+    fn report(&self, bits_per_key: u32, what: &str, advice: &str) {
+        let mut line = Line::new();
+        line.text("leveldb_bloom: a filter policy of ");
+        line.number(bits_per_key.into());
+        line.text(" bits per key was ");
+        line.text(what);
+        line.text("; ");
+        line.text(advice);
+        line.text("\n");
+        line.write_to(ptr::null());
+        if self.mode == Mode::Abort {
+            // SAFETY: takes nothing; what the user asked for.
+            unsafe { libc::abort() }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Flat keys from C, and what is done with them.
+
+use core::ffi::{c_char, c_int};
+
+use super::choice;
+use super::functions::{Policy, status};
+use super::memory::{self, bytes};
+use crate::kernel::Key;
+use crate::keys::FlatKeys;
+use crate::policy::{answer_in_groups, write_bits};
+
+/// `num_keys` keys between `num_keys` + 1 offsets; `None` where an array is missing or the offsets
+/// are not those of keys in `data`.
+///
+/// # Safety
+/// `data` is as [`memory::bytes`] asks; `offsets` is NULL or names `num_keys` + 1 values, for 'a.
+pub unsafe fn offsets32<'a>(
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i32,
+    num_keys: usize,
+) -> Option<FlatKeys<'a>> {
+    // SAFETY: the caller's promise.
+    let (data, offsets) = unsafe { arrays(data, data_length, offsets, num_keys)? };
+    FlatKeys::with_offsets32(data, offsets).ok()
+}
+
+/// [`offsets32`] with 64 bits.
+///
+/// # Safety
+/// As there.
+pub unsafe fn offsets64<'a>(
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const i64,
+    num_keys: usize,
+) -> Option<FlatKeys<'a>> {
+    // SAFETY: the caller's promise.
+    let (data, offsets) = unsafe { arrays(data, data_length, offsets, num_keys)? };
+    FlatKeys::with_offsets64(data, offsets).ok()
+}
+
+/// `num_keys` keys of `key_length` bytes; `None` where they are missing.
+///
+/// # Safety
+/// `data` is NULL or names `key_length` * `num_keys` bytes, for 'a.
+pub unsafe fn fixed<'a>(
+    data: *const c_char,
+    key_length: usize,
+    num_keys: usize,
+) -> Option<FlatKeys<'a>> {
+    let len = key_length.checked_mul(num_keys)?;
+    // SAFETY: the caller's promise.
+    FlatKeys::fixed(unsafe { bytes(data, len) }, key_length, num_keys).ok()
+}
+
+/// # Safety
+/// As [`offsets32`].
+unsafe fn arrays<'a, O>(
+    data: *const c_char,
+    data_length: usize,
+    offsets: *const O,
+    num_keys: usize,
+) -> Option<(&'a [u8], &'a [O])> {
+    if num_keys == 0 {
+        return Some((&[], &[]));
+    }
+    let num_offsets = num_keys.checked_add(1)?;
+    // SAFETY: the caller's promise.
+    let (data, offsets) =
+        unsafe { (bytes(data, data_length), memory::array(offsets, num_offsets)) };
+    (data.len() == data_length && offsets.len() == num_offsets).then_some((data, offsets))
+}
+
+/// Writes the keys' filter over `filter_length` bytes at `filter`; a [`status`].
+///
+/// # Safety
+/// `policy` is NULL or living; `filter` is NULL or can be written.
+pub unsafe fn fill_filter(
+    policy: *const Policy,
+    keys: Option<FlatKeys<'_>>,
+    filter: *mut c_char,
+    filter_length: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (Some(policy), Some(keys)) = (unsafe { policy.as_ref() }, keys) else {
+        return status::INVALID_ARGUMENT;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { policy.fill_from(keys.len(), keys.iter().map(Key::new), filter, filter_length) }
+}
+
+/// Asks a filter for the keys; a [`status`]. What is not wanted is NULL.
+///
+/// # Safety
+/// `filter` is as [`memory::bytes`] asks; `results`, `bitmap` and `matches` are NULL or can be
+/// written, a byte, a bit and a number for all keys.
+pub unsafe fn keys_may_match(
+    keys: Option<FlatKeys<'_>>,
+    filter: *const c_char,
+    filter_length: usize,
+    results: *mut u8,
+    bitmap: *mut u8,
+    matches: *mut usize,
+) -> c_int {
+    let Some(keys) = keys else {
+        return status::INVALID_ARGUMENT;
+    };
+    // SAFETY: the caller's promise.
+    let (filter, results, bitmap) = unsafe {
+        (
+            bytes(filter, filter_length),
+            memory::array_mut(results, keys.len()),
+            memory::array_mut(bitmap, keys.len().div_ceil(8)),
+        )
+    };
+    let kernel = choice::for_process();
+    let (mut results, mut bitmap) = (results.iter_mut(), bitmap.iter_mut());
+    let ones = answer_in_groups(
+        keys.iter().map(Key::new),
+        |group, answers| kernel.keys_may_match(group, filter, answers),
+        |answers| {
+            for (answer, result) in answers.iter().zip(&mut results) {
+                *result = *answer;
+            }
+            write_bits(answers, &mut bitmap);
+        },
+    );
+    if !matches.is_null() {
+        // SAFETY: not NULL, and the caller's promise.
+        unsafe { matches.write_unaligned(ones) };
+    }
+    status::OK
+}

@@ -1,0 +1,133 @@
+//! A policy whose keys go through the user's callback first: for comparators that ignore a part of
+//! the key, so that all keys they call equal have one canonical form.
+
+use core::ffi::{c_char, c_void};
+use core::ptr::{self, NonNull};
+
+use super::memory;
+use crate::hash::bloom_hash;
+use crate::kernel::{GROUP, Key};
+use crate::policy::BloomFilterPolicy;
+
+/// Writes the canonical form of a key to `buffer` if it fits, and returns its length.
+pub type Canonicalise = unsafe extern "C" fn(
+    state: *mut c_void,
+    key: *const c_char,
+    key_length: usize,
+    buffer: *mut c_char,
+    buffer_length: usize,
+) -> usize;
+
+/// Ends the state of a [`Canonicalise`].
+pub type Destructor = unsafe extern "C" fn(state: *mut c_void);
+
+/// The callback, in C memory.
+pub(super) struct Transform {
+    canonicalise: Canonicalise,
+    destructor: Option<Destructor>,
+    state: *mut c_void,
+    name: NonNull<c_char>,
+}
+
+/// Canonical forms up to this length need no memory from `malloc`.
+const ON_STACK: usize = 256;
+
+impl Transform {
+    /// `None`, with nothing taken over, where there is no memory.
+    ///
+    /// # Safety
+    /// `name` is a C string; the callbacks may be called with `state`, from any thread, until the
+    /// destructor is.
+    pub(super) unsafe fn create(
+        name: *const c_char,
+        canonicalise: Canonicalise,
+        destructor: Option<Destructor>,
+        state: *mut c_void,
+    ) -> Option<NonNull<Transform>> {
+        // SAFETY: the caller's promise.
+        let name = unsafe { memory::copy_of_text(name) }?;
+        let made = memory::allocate_value(Transform { canonicalise, destructor, state, name });
+        if made.is_none() {
+            // SAFETY: from copy_of_text.
+            unsafe { memory::free(name.as_ptr().cast()) };
+        }
+        made
+    }
+
+    /// Gives the memory back, and ends the state if `and_state`.
+    ///
+    /// # Safety
+    /// `transform` came from [`create`](Self::create), and nobody uses it any more.
+    pub(super) unsafe fn destroy(transform: NonNull<Transform>, and_state: bool) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let Transform { destructor, state, name, .. } = transform.read();
+            if let (true, Some(destructor)) = (and_state, destructor) {
+                destructor(state);
+            }
+            memory::free(name.as_ptr().cast());
+            memory::free(transform.as_ptr().cast());
+        }
+    }
+
+    pub(super) fn name(&self) -> *const c_char {
+        self.name.as_ptr()
+    }
+
+    /// The hash of a key's canonical form; `None` where that cannot be had (no memory, or a
+    /// callback that asks for more each time).
+    pub(super) fn hash(&self, key: &[u8]) -> Option<u32> {
+        let mut stack = [0; ON_STACK];
+        let len = self.call(key, &mut stack);
+        if let Some(canonical) = stack.get(..len) {
+            return Some(bloom_hash(canonical));
+        }
+        if len > isize::MAX as usize {
+            return None;
+        }
+        let heap = memory::allocate(len)?;
+        // SAFETY: fresh zeroed memory of that length, freed below.
+        let buffer = unsafe { memory::array_mut(heap.as_ptr(), len) };
+        let len = self.call(key, buffer);
+        let hash = buffer.get(..len).map(bloom_hash);
+        // SAFETY: from allocate.
+        unsafe { memory::free(heap.as_ptr().cast()) };
+        hash
+    }
+
+    fn call(&self, key: &[u8], buffer: &mut [u8]) -> usize {
+        let key_ptr = if key.is_empty() { ptr::null() } else { key.as_ptr() };
+        // SAFETY: `create`'s caller promised it for this state, any key and any buffer.
+        unsafe {
+            (self.canonicalise)(
+                self.state,
+                key_ptr.cast(),
+                key.len(),
+                buffer.as_mut_ptr().cast(),
+                buffer.len(),
+            )
+        }
+    }
+
+    /// Adds the canonical forms of `keys` to a filter of zeros. `false` where one cannot be had.
+    pub(super) fn fill<'k>(
+        &self,
+        policy: &BloomFilterPolicy,
+        mut keys: impl Iterator<Item = Key<'k>>,
+        filter: &mut [u8],
+    ) -> bool {
+        loop {
+            let mut hashes = [0; GROUP];
+            let mut len = 0;
+            for (place, key) in hashes.iter_mut().zip(&mut keys) {
+                let Some(hash) = self.hash(key.as_bytes()) else { return false };
+                *place = hash;
+                len += 1;
+            }
+            policy.fill_from_hashes(hashes.get(..len).unwrap_or(&[]), filter);
+            if len < GROUP {
+                return true;
+            }
+        }
+    }
+}
