@@ -9,7 +9,7 @@ set(generated "${PROJECT_BINARY_DIR}/installed")
 install(PROGRAMS "${lib_dir}/${shared_name}" "${lib_dir}/${soname}" "${lib_dir}/libleveldb_bloom.so"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(FILES "${lib_dir}/libleveldb_bloom.a" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(FILES include/leveldb_bloom.h include/leveldb_bloom_policy.cc
+install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.cc
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

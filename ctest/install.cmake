@@ -13,7 +13,7 @@ endif()
 file(RENAME "${stage}/opt/leveldb_bloom" "${INSTALLED_DIR}")
 
 file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE "${INSTALLED_DIR}" "${INSTALLED_DIR}/*")
-foreach(wanted leveldb_bloom.h leveldb_bloom_policy.cc libleveldb_bloom.so libleveldb_bloom.a
+foreach(wanted leveldb_bloom.h leveldb_bloom.cdef.h leveldb_bloom_policy.cc libleveldb_bloom.so libleveldb_bloom.a
     leveldb_bloomConfig.cmake leveldb_bloomConfigVersion.cmake leveldb_bloom.pc LICENSE)
   if(NOT "/${files};" MATCHES "/${wanted};")
     message(SEND_ERROR "not installed: ${wanted}")

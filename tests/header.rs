@@ -1,7 +1,9 @@
-//! include/leveldb_bloom.h is generated from the exports; this test says when it was not.
+//! include/leveldb_bloom.h is generated from the exports, and include/leveldb_bloom.cdef.h from it;
+//! this test says when they were not.
 //!
-//! `WRITE=1 cargo test --test header` writes it anew.
+//! `WRITE=1 cargo test --test header` writes them anew.
 
+use std::fmt::Write;
 use std::path::Path;
 
 const PREFACE: &str = "\
@@ -76,14 +78,59 @@ fn the_header_is_the_generated_one() {
         .write(&mut generated);
     let generated = String::from_utf8(generated).expect("UTF-8");
 
-    let path = root.join("include/leveldb_bloom.h");
+    let cdef = cdef(&generated);
+    committed_is_generated("include/leveldb_bloom.h", &generated);
+    committed_is_generated("include/leveldb_bloom.cdef.h", &cdef);
+}
+
+fn committed_is_generated(name: &str, generated: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     if std::env::var_os("WRITE").is_some() {
-        std::fs::write(&path, &generated).expect("the header can be written");
+        std::fs::write(&path, generated).expect("the header can be written");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == generated,
-        "include/leveldb_bloom.h is not what the exports say; \
-         `WRITE=1 cargo test --test header` writes it anew"
+        "{name} is not what the exports say; `WRITE=1 cargo test --test header` writes it anew"
     );
+}
+
+const CDEF_PREFACE: &str = "\
+/* The declarations of leveldb_bloom.h without a preprocessor, for LuaJIT's ffi.cdef, Python's cffi
+ * and whatever else parses C by itself. Generated from leveldb_bloom.h, which explains them. */
+";
+
+/// The header's declarations, and its numbers as an enum: what parsers of C without a preprocessor
+/// take.
+fn cdef(header: &str) -> String {
+    let mut numbers = String::new();
+    let mut declarations = String::new();
+    let mut comment = false;
+    let mut cplusplus = false;
+    for line in header.lines() {
+        let text = line.trim();
+        comment |= text.starts_with("/*");
+        if comment {
+            comment = !text.ends_with("*/");
+        } else if text.starts_with('#') {
+            cplusplus = text == "#ifdef __cplusplus" || cplusplus && !text.starts_with("#endif");
+            let mut words = text.split_whitespace();
+            if let (Some("#define"), Some(name), Some(value)) =
+                (words.next(), words.next(), words.next())
+            {
+                // A text cannot be said in C without a preprocessor.
+                if value.parse::<i32>().is_ok() {
+                    writeln!(numbers, "  {name} = {value},").expect("memory");
+                }
+            }
+        } else if !(cplusplus || text.is_empty() && declarations.ends_with("\n\n")) {
+            declarations.push_str(line);
+            declarations.push('\n');
+        }
+    }
+    let numbers = numbers.trim_end_matches(",\n");
+    let declarations = declarations.trim();
+    let cdef = format!("{CDEF_PREFACE}\nenum {{\n{numbers}\n}};\n\n{declarations}\n");
+    assert!(!cdef.contains('#') && !cdef.contains("extern"), "{cdef}");
+    cdef
 }

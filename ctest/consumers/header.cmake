@@ -1,5 +1,6 @@
 # cmake -DINCLUDE_DIR=... -DWORK_DIR=... -P header.cmake: leveldb_bloom.h under every standard it
-# promises, alone and with <leveldb/c.h> before or after it, by gcc and clang.
+# promises, alone and with <leveldb/c.h> before or after it, by gcc and clang; and
+# leveldb_bloom.cdef.h, which must parse with no preprocessor at all.
 cmake_minimum_required(VERSION 3.16)
 
 set(bodies
@@ -46,4 +47,21 @@ foreach(compiler g++ clang++)
   foreach(standard c++11 c++14 c++17 c++20)
     check(${compiler} ${standard} cc)
   endforeach()
+endforeach()
+
+# What its readers know without being told: the types of <stddef.h> and <stdint.h>.
+file(READ "${INCLUDE_DIR}/leveldb_bloom.cdef.h" cdef)
+if(cdef MATCHES "#" OR NOT cdef MATCHES "leveldb_bloom_create_filter")
+  message(SEND_ERROR "leveldb_bloom.cdef.h has a preprocessor's lines, or no functions")
+endif()
+file(WRITE "${WORK_DIR}/cdef.c" "#include <stddef.h>\n#include <stdint.h>\n${cdef}\n"
+  "int ok = LEVELDB_BLOOM_OK;\nvoid (*release)(void *) = leveldb_bloom_free;\n")
+foreach(compiler gcc clang)
+  execute_process(
+    COMMAND "${${compiler}_PATH}" -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only
+      "${WORK_DIR}/cdef.c"
+    RESULT_VARIABLE result)
+  if(result)
+    message(SEND_ERROR "${compiler} does not take leveldb_bloom.cdef.h")
+  endif()
 endforeach()
