@@ -6,12 +6,31 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/leveldb_bloom")
 set(generated "${PROJECT_BINARY_DIR}/installed")
 
-install(PROGRAMS "${lib_dir}/${shared_name}" "${lib_dir}/${soname}" "${lib_dir}/libleveldb_bloom.so"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(FILES "${lib_dir}/libleveldb_bloom.a" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# Two components: what programs need to run, and what one needs to build them.
+install(FILES "${lib_dir}/${shared_name}" "${lib_dir}/${soname}"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+install(FILES "${lib_dir}/libleveldb_bloom.so" "${lib_dir}/libleveldb_bloom.a"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+# For `cmake --install --strip`; CMake strips only what it has built itself.
+foreach(pair runtime:${shared_name}:--strip-unneeded
+    development:libleveldb_bloom.a:--strip-debug)
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 component)
+  list(GET pair 1 file)
+  list(GET pair 2 how)
+  install(CODE "if(CMAKE_INSTALL_DO_STRIP)
+    execute_process(COMMAND \"${CMAKE_STRIP}\" ${how} --remove-section=.comment
+      --enable-deterministic-archives
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${file}\"
+      RESULT_VARIABLE result)
+    if(result)
+      message(FATAL_ERROR \"${CMAKE_STRIP}: \${result}\")
+    endif()
+  endif()" COMPONENT ${component})
+endforeach()
 install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.cc
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 
 configure_package_config_file(cmake/leveldb_bloomConfig.cmake.in
   "${generated}/leveldb_bloomConfig.cmake"
@@ -22,11 +41,12 @@ write_basic_package_version_file("${generated}/leveldb_bloomConfigVersion.cmake"
   COMPATIBILITY SameMajorVersion)
 install(FILES "${generated}/leveldb_bloomConfig.cmake"
   "${generated}/leveldb_bloomConfigVersion.cmake" cmake/leveldb_bloomTargets.cmake
-  DESTINATION "${package_dir}")
+  DESTINATION "${package_dir}" COMPONENT development)
 
 # The directories as seen from the .pc file, so that the tree can be moved.
 set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_libdir "${pc_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 file(RELATIVE_PATH pc_includedir "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 configure_file(cmake/leveldb_bloom.pc.in "${generated}/leveldb_bloom.pc" @ONLY)
-install(FILES "${generated}/leveldb_bloom.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${generated}/leveldb_bloom.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+  COMPONENT development)
