@@ -36,11 +36,12 @@ configure_package_config_file(cmake/leveldb_bloomConfig.cmake.in
   "${generated}/leveldb_bloomConfig.cmake"
   INSTALL_DESTINATION "${package_dir}"
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
-  NO_SET_AND_CHECK_MACRO)
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${generated}/leveldb_bloomConfigVersion.cmake"
   COMPATIBILITY SameMajorVersion)
 install(FILES "${generated}/leveldb_bloomConfig.cmake"
-  "${generated}/leveldb_bloomConfigVersion.cmake" cmake/leveldb_bloomTargets.cmake
+  "${generated}/leveldb_bloomConfigVersion.cmake" cmake/leveldb_bloomComponents.cmake
+  cmake/leveldb_bloomTargets.cmake
   DESTINATION "${package_dir}" COMPONENT development)
 
 # The directories as seen from the .pc file, so that the tree can be moved.

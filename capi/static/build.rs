@@ -7,4 +7,8 @@ fn main() {
         .warnings(true)
         .extra_warnings(true)
         .compile("leveldb_names");
+    // Who links the archive is told what it needs. dlsym is in libc itself since glibc 2.34.
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo:rustc-link-lib=dl");
+    }
 }
