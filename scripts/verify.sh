@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Compares our library with stock LevelDB's, answer by answer; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/verify.sh [--quick | --release] [--cases N] [--minutes M] [--seed S] [--jobs N]
+                         [--random] [--case N] [--planted] [--document FILE] [--help]
+
+Loads Debian's libleveldb and our library into one process and has both make the same filters and
+answer the same queries: ours with every kernel that this machine has and through every door (the
+Rust API, the C functions, the callback table, the drop-in object with its C++ virtual functions).
+Every byte and every answer is compared, first over three spaces in full (malformed filters, bits per
+key, key lengths and places), then at random until enough was asked.
+
+  --cases N        ends after N queries compared (1e10 is understood)
+  --minutes M      ends after M minutes of the random part; 1 if nothing else is said
+  --seed S         the random numbers; chosen and printed if not given
+  --jobs N         threads; as many as there are processors if not given
+  --random         the random part only
+  --case N         one unit of the random part only, as a failure names it
+  --planted        puts a wrong bit and a wrong answer into each door of each kernel in turn, and
+                   sees that each is found
+  --document FILE  writes what was compared, with which versions, to FILE
+  --quick          --planted, and then all but the random part, which gets 6 seconds
+  --release        at least 1e10 queries, documented in docs/verification.md: half an hour on an idle
+                   core
+
+A difference ends the run. It prints the seed, and the smallest case that still shows it.
+TEXT
+}
+
+arguments=()
+quick=
+for argument in "$@"; do
+  case "$argument" in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --quick) quick=1 ;;
+    --release) arguments+=(--cases 1e10 --document docs/verification.md) ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+case " ${arguments[*]} " in
+  *" --cases "* | *" --minutes "* | *" --case "* | *" --planted "*) ;;
+  *) arguments+=(--minutes 1) ;;
+esac
+
+ensure_rust
+ensure_packages libleveldb-dev
+cargo build --release --locked --quiet
+cargo build --release --locked --quiet --package leveldb-bloom-verify
+target=${CARGO_TARGET_DIR:-target}
+stock=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
+[ -n "$stock" ] || fail "There is no libleveldb.so that ldconfig knows."
+
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit, changed"
+processor=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
+verify() {
+  "$target/release/verify" --stock "$stock" --library "$target/release/libleveldb_bloom.so" \
+    --fact "Date=$(date -u +%F)" \
+    --fact "Our library=$(cargo pkgid | sed 's/.*[#@]//'), commit $commit" \
+    --fact "LevelDB=$(basename "$(readlink -f "$stock")"), libleveldb-dev $(dpkg-query -W -f '${Version}' libleveldb-dev)" \
+    --fact "Compiler=$(rustc --version)" \
+    --fact "Machine=${processor:-$(uname -m)}, $(nproc) processors, $(. /etc/os-release && echo "$PRETTY_NAME")" \
+    "$@"
+}
+if [ -n "$quick" ]; then
+  verify --planted >"$target/verify-planted.log" || fail "$(tail -20 "$target/verify-planted.log")"
+  tail -1 "$target/verify-planted.log"
+  verify --minutes 0.1
+else
+  verify "${arguments[@]}"
+fi

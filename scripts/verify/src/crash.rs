@@ -1,0 +1,41 @@
+//! Says what was being compared when the process came to its end.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::compare::NOW;
+
+static SEED: AtomicU64 = AtomicU64::new(0);
+
+/// From now on a crash or a panic tells the seed and the case.
+pub fn report(seed: u64) {
+    SEED.store(seed, Ordering::Relaxed);
+    let handler: extern "C" fn(libc::c_int) = crashed;
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // SAFETY: the handler only writes to a file descriptor.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+}
+
+extern "C" fn crashed(signal: libc::c_int) {
+    let now = NOW.get();
+    let mut text = [0u8; 400];
+    let mut rest = &mut text[..];
+    // What does not fit is cut off.
+    let _ = writeln!(
+        rest,
+        "signal {signal} in {} ({} kernel): {} {}, scripts/verify.sh --seed {}",
+        now.door,
+        now.kernel,
+        now.stage,
+        now.unit,
+        SEED.load(Ordering::Relaxed),
+    );
+    let length = 400 - rest.len();
+    // SAFETY: writes what was written; then ends the process as it would have without us.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), length);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
