@@ -1,9 +1,12 @@
 //! Says what was being compared when the process came to its end.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::compare::NOW;
+
+/// Set by SIGINT and SIGTERM: the random stage is to end, and what was compared to be reported.
+pub static ENOUGH: AtomicBool = AtomicBool::new(false);
 
 static SEED: AtomicU64 = AtomicU64::new(0);
 
@@ -15,6 +18,21 @@ pub fn report(seed: u64) {
         // SAFETY: the handler only writes to a file descriptor.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
     }
+}
+
+/// From now on Ctrl-C ends the random stage as if enough had been asked; the second one the process.
+pub fn end_when_interrupted() {
+    let handler: extern "C" fn(libc::c_int) = interrupted;
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler only sets a flag, and the default for the next time.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+}
+
+extern "C" fn interrupted(signal: libc::c_int) {
+    ENOUGH.store(true, Ordering::Relaxed);
+    // SAFETY: may be called in a handler.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
 extern "C" fn crashed(signal: libc::c_int) {

@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use bloom::{BloomFilterPolicy, Kernel};
+use bloom::{BloomFilterPolicy, FilterBuilder, FlatKeys, Kernel};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::leveldb::{CxxString, Object, Policy, Slice, Stock, file_of};
@@ -34,6 +34,17 @@ impl<'a> Keys<'a> {
 
     pub fn slices(&self) -> &[Slice<'a>] {
         &self.slices
+    }
+
+    /// One behind the other, with offsets.
+    fn flat(&self) -> (Vec<u8>, Vec<i32>) {
+        let data = self.slices.iter().flat_map(|key| key.bytes()).copied().collect();
+        let mut end = 0;
+        let ends = self.slices.iter().map(|key| {
+            end += key.bytes().len() as i32;
+            end
+        });
+        (data, std::iter::once(0).chain(ends).collect())
     }
 }
 
@@ -76,12 +87,15 @@ pub fn ask_with(policy: &Policy, keys: &Keys, filters: &[Slice], answers: &mut [
     }
 }
 
-/// The Rust API. `batch` asks many keys or many filters in one call.
+/// The Rust API.
 struct RustDoor {
     name: &'static str,
     kernel: &'static Kernel,
+    create: Create,
     ask: Ask,
 }
+
+type Create = fn(BloomFilterPolicy, &Keys, &mut Vec<u8>);
 
 type Ask = fn(&BloomFilterPolicy, &Keys, &[Slice], &mut [u8]);
 
@@ -96,15 +110,45 @@ impl Door for RustDoor {
 
     fn create(&self, bits: u32, keys: &Keys, _string: &mut CxxString, filter: &mut Vec<u8>) {
         let bits = i32::try_from(bits).expect("an int");
-        BloomFilterPolicy::with_kernel(bits, self.kernel)
-            .append_filter(keys.slices(), filter)
-            .expect("a filter that fits in memory");
+        (self.create)(BloomFilterPolicy::with_kernel(bits, self.kernel), keys, filter);
     }
 
     fn ask(&self, bits: u32, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
         let bits = i32::try_from(bits).expect("an int");
         (self.ask)(&BloomFilterPolicy::with_kernel(bits, self.kernel), keys, filters, answers);
     }
+}
+
+const FITS: &str = "a filter that fits in memory";
+
+fn append(policy: BloomFilterPolicy, keys: &Keys, filter: &mut Vec<u8>) {
+    policy.append_filter(keys.slices(), filter).expect(FITS);
+}
+
+fn create_from_flat(policy: BloomFilterPolicy, keys: &Keys, filter: &mut Vec<u8>) {
+    let (data, offsets) = keys.flat();
+    let keys = FlatKeys::with_offsets32(&data, &offsets).expect("offsets that rise");
+    filter.extend(policy.create_filter_from(keys.iter()).expect(FITS));
+}
+
+fn build(policy: BloomFilterPolicy, keys: &Keys, filter: &mut Vec<u8>) {
+    let mut builder = FilterBuilder::new(policy);
+    builder.extend(keys.slices());
+    filter.extend(builder.finish().expect(FITS));
+}
+
+/// In two parts, united.
+fn build_parts(policy: BloomFilterPolicy, keys: &Keys, filter: &mut Vec<u8>) {
+    let part = |keys: &[Slice]| {
+        let mut builder = FilterBuilder::new(policy);
+        keys.iter().for_each(|key| builder.add(key.bytes()));
+        builder
+    };
+    let (some, others) = keys.slices().split_at(keys.len() / 3);
+    let mut whole = part(some).finish_for(keys.len()).expect(FITS);
+    let others = part(others).finish_for(keys.len()).expect(FITS);
+    bloom::union(&mut whole, &others).expect("parts of one filter");
+    filter.extend(whole);
 }
 
 fn ask_one_by_one(policy: &BloomFilterPolicy, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
@@ -123,6 +167,33 @@ fn ask_many_keys(policy: &BloomFilterPolicy, keys: &Keys, filters: &[Slice], ans
             *answer = (*result).into();
         }
         check_count(ones, answers);
+    }
+}
+
+fn ask_bitmap(policy: &BloomFilterPolicy, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
+    let (data, offsets) = keys.flat();
+    let flat = FlatKeys::with_offsets32(&data, &offsets).expect("offsets that rise");
+    let mut bitmap = vec![0xaa; keys.len().div_ceil(8)];
+    for (filter, answers) in filters.iter().zip(answers.chunks_mut(keys.len().max(1))) {
+        let ones = policy.keys_may_match_bitmap(flat.iter(), filter.bytes(), &mut bitmap);
+        read_bitmap(&bitmap, answers);
+        check_count(ones, answers);
+    }
+}
+
+fn read_bitmap(bitmap: &[u8], answers: &mut [u8]) {
+    for (i, answer) in answers.iter_mut().enumerate() {
+        *answer = bitmap[i / 8] >> (i % 8) & 1;
+    }
+}
+
+fn ask_for_hashes(_: &BloomFilterPolicy, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
+    for (k, key) in keys.slices().iter().enumerate() {
+        let hash = bloom::bloom_hash(key.bytes());
+        let answers = answers.get_mut(k..).unwrap_or(&mut []).iter_mut().step_by(keys.len());
+        for (filter, answer) in filters.iter().zip(answers) {
+            *answer = bloom::hash_may_match(hash, filter.bytes()).into();
+        }
     }
 }
 
@@ -147,12 +218,18 @@ fn ask_many_filters(
 
 fn check_count(ones: usize, answers: &[u8]) {
     let counted: usize = answers.iter().map(|answer| usize::from(*answer)).sum();
-    assert_eq!(ones, counted, "keys_may_match counts as it answers");
+    assert_eq!(ones, counted, "the number of ones fits the answers");
 }
 
 /// `struct leveldb_bloom_policy`.
 #[repr(C)]
 struct CPolicy {
+    _opaque: [u8; 0],
+}
+
+/// `struct leveldb_bloom_builder`.
+#[repr(C)]
+struct CBuilder {
     _opaque: [u8; 0],
 }
 
@@ -228,6 +305,18 @@ c_functions! {
     key_may_match = leveldb_bloom_key_may_match: fn(*const u8, usize, *const u8, usize) -> u8;
     keys_may_match = leveldb_bloom_keys_may_match:
         fn(*const *const u8, *const usize, usize, *const u8, usize, *mut u8) -> usize;
+    fill_filter_flat = leveldb_bloom_fill_filter_offsets32:
+        fn(*const CPolicy, *const u8, usize, *const i32, usize, *mut u8, usize) -> c_int;
+    keys_may_match_flat = leveldb_bloom_keys_may_match_offsets32: fn(
+        *const u8, usize, *const i32, usize, *const u8, usize, *mut u8, *mut u8, *mut usize
+    ) -> c_int;
+    builder_create = leveldb_bloom_builder_create: fn(c_int) -> *mut CBuilder;
+    builder_add = leveldb_bloom_builder_add: fn(*mut CBuilder, *const u8, usize) -> c_int;
+    builder_filter_size = leveldb_bloom_builder_filter_size: fn(*const CBuilder, usize) -> usize;
+    builder_finish = leveldb_bloom_builder_finish:
+        fn(*mut CBuilder, usize, *mut u8, usize) -> c_int;
+    filters_may_match = leveldb_bloom_filters_may_match:
+        fn(*const u8, usize, *const Slice<'static>, usize, *mut u8) -> usize;
     free = leveldb_bloom_free: fn(*mut c_void);
     kernel = leveldb_bloom_kernel: fn(*const CPolicy) -> *const c_char;
     vtable = leveldb_bloom_vtable: fn() -> *const Table;
@@ -239,9 +328,13 @@ struct Policies {
     functions: Functions,
     kernel: &'static str,
     policies: Vec<*mut CPolicy>,
+    /// Of each number of bits per key too. Made here, because a builder has the kernel that the
+    /// environment names when it is made.
+    builders: Vec<Mutex<*mut CBuilder>>,
 }
 
-// SAFETY: a policy is immutable, and its functions may be called from any thread.
+// SAFETY: a policy is immutable, and its functions may be called from any thread; a builder is
+// behind a lock.
 unsafe impl Send for Policies {}
 // SAFETY: the same.
 unsafe impl Sync for Policies {}
@@ -348,6 +441,120 @@ impl Door for BatchDoor {
     }
 }
 
+/// The C functions for keys that lie one behind the other.
+struct FlatDoor(&'static Policies);
+
+impl Door for FlatDoor {
+    fn name(&self) -> &'static str {
+        "C flat keys"
+    }
+
+    fn kernel(&self) -> &'static str {
+        self.0.kernel
+    }
+
+    fn create(&self, bits: u32, keys: &Keys, _string: &mut CxxString, filter: &mut Vec<u8>) {
+        let Functions { filter_size, fill_filter_flat, .. } = self.0.functions;
+        let (data, offsets) = keys.flat();
+        // SAFETY: a living policy, offsets into the data, and memory of that size.
+        unsafe {
+            let length = filter_size(self.0.policy(bits), keys.len());
+            let start = filter.len();
+            filter.resize(start + length, 0x5a);
+            let status = fill_filter_flat(
+                self.0.policy(bits),
+                data.as_ptr(),
+                data.len(),
+                offsets.as_ptr(),
+                keys.len(),
+                filter[start..].as_mut_ptr(),
+                length,
+            );
+            assert_eq!(status, 0, "leveldb_bloom_fill_filter_offsets32");
+        }
+    }
+
+    fn ask(&self, _bits: u32, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
+        let (data, offsets) = keys.flat();
+        let mut bitmap = vec![0xaa; keys.len().div_ceil(8)];
+        let mut bits = vec![0; keys.len()];
+        for (filter, answers) in filters.iter().zip(answers.chunks_mut(keys.len().max(1))) {
+            let filter = filter.bytes();
+            let mut ones = 0;
+            // SAFETY: offsets into the data, a slice, and room for as many answers and bits.
+            let status = unsafe {
+                (self.0.functions.keys_may_match_flat)(
+                    data.as_ptr(),
+                    data.len(),
+                    offsets.as_ptr(),
+                    keys.len(),
+                    filter.as_ptr(),
+                    filter.len(),
+                    answers.as_mut_ptr(),
+                    bitmap.as_mut_ptr(),
+                    &mut ones,
+                )
+            };
+            assert_eq!(status, 0, "leveldb_bloom_keys_may_match_offsets32");
+            check_count(ones, answers);
+            read_bitmap(&bitmap, &mut bits);
+            assert_eq!(bits, *answers, "the bitmap says what the bytes say");
+        }
+    }
+}
+
+/// The C builder, and the C function for many filters.
+struct BuilderDoor(&'static Policies);
+
+impl Door for BuilderDoor {
+    fn name(&self) -> &'static str {
+        "C builder, many filters"
+    }
+
+    fn kernel(&self) -> &'static str {
+        self.0.kernel
+    }
+
+    fn create(&self, bits: u32, keys: &Keys, _string: &mut CxxString, filter: &mut Vec<u8>) {
+        let functions = &self.0.functions;
+        let builder = self.0.builders[bits as usize].lock().expect("no thread panics");
+        // SAFETY: a living builder that nobody else uses; slices, and memory of that size.
+        unsafe {
+            for key in keys.slices() {
+                let key = key.bytes();
+                let status = (functions.builder_add)(*builder, key.as_ptr(), key.len());
+                assert_eq!(status, 0, "leveldb_bloom_builder_add");
+            }
+            let length = (functions.builder_filter_size)(*builder, 0);
+            let start = filter.len();
+            filter.resize(start + length, 0x33);
+            let place = filter[start..].as_mut_ptr();
+            let status = (functions.builder_finish)(*builder, 0, place, length);
+            assert_eq!(status, 0, "leveldb_bloom_builder_finish");
+        }
+    }
+
+    fn ask(&self, _bits: u32, keys: &Keys, filters: &[Slice], answers: &mut [u8]) {
+        let mut results = vec![0; filters.len()];
+        for (k, key) in keys.slices().iter().enumerate() {
+            let key = key.bytes();
+            // SAFETY: slices, and room for as many answers as there are filters.
+            let ones = unsafe {
+                (self.0.functions.filters_may_match)(
+                    key.as_ptr(),
+                    key.len(),
+                    filters.as_ptr().cast(),
+                    filters.len(),
+                    results.as_mut_ptr(),
+                )
+            };
+            check_count(ones, &results);
+            let answers = answers.get_mut(k..).unwrap_or(&mut []).iter_mut().step_by(keys.len());
+            answers.zip(&results).for_each(|(answer, result)| *answer = *result);
+        }
+    }
+}
+
 /// Policy objects that LevelDB calls.
 struct ObjectDoor {
     name: &'static str,
@@ -384,12 +591,14 @@ pub fn open(stock: &Stock, library: &Path) -> Result<Vec<Arc<dyn Door>>, String>
     let folder = Folder::new()?;
     let mut doors: Vec<Arc<dyn Door>> = Vec::new();
     for kernel in Kernel::available() {
-        for (name, ask) in [
-            ("Rust API", ask_one_by_one as Ask),
-            ("Rust API, many keys", ask_many_keys),
-            ("Rust API, many filters", ask_many_filters),
+        for (name, create, ask) in [
+            ("Rust API", append as Create, ask_one_by_one as Ask),
+            ("Rust API, many keys", append, ask_many_keys),
+            ("Rust API, many filters", build, ask_many_filters),
+            ("Rust API, flat keys", create_from_flat, ask_bitmap),
+            ("Rust API, hashes", build_parts, ask_for_hashes),
         ] {
-            doors.push(Arc::new(RustDoor { name, kernel, ask }));
+            doors.push(Arc::new(RustDoor { name, kernel, create, ask }));
         }
         open_library(stock, library, kernel.name(), &folder.0, &mut doors)?;
     }
@@ -453,9 +662,14 @@ fn open_library(
             return Err(format!("a policy has the kernel {name:?} instead of {kernel}"));
         }
     }
-    let policies = Box::leak(Box::new(Policies { functions, kernel, policies }));
+    let builders: Vec<Mutex<*mut CBuilder>> =
+        // SAFETY: takes any number.
+        all.clone().map(|bits| Mutex::new(unsafe { (functions.builder_create)(bits) })).collect();
+    let policies = Box::leak(Box::new(Policies { functions, kernel, policies, builders }));
     doors.push(Arc::new(FunctionsDoor(policies)));
     doors.push(Arc::new(BatchDoor(policies)));
+    doors.push(Arc::new(FlatDoor(policies)));
+    doors.push(Arc::new(BuilderDoor(policies)));
     let objects = all.clone().map(callback_object).collect::<Result<_, _>>()?;
     doors.push(Arc::new(ObjectDoor { name: CALLBACKS, kernel, policies: objects }));
     let objects = all.map(bloom_object).collect::<Result<_, _>>()?;

@@ -107,9 +107,14 @@ Each door's code is seen to be ours, and LevelDB's to be LevelDB's, by the file 
 from, and the kernel and the route by the library's statistics. `scripts/verify.sh --planted` puts a
 wrong bit and a wrong answer into each door of each kernel in turn, and sees each one found.
 
-- Rust API: `append_filter`, and `key_may_match`, `keys_may_match` or `filters_may_match`.
-- C functions: `leveldb_bloom_create_filter` and `leveldb_bloom_key_may_match`.
-- C batch: `leveldb_bloom_fill_filter` and `leveldb_bloom_keys_may_match`.
+- Rust API: `append_filter` and `key_may_match`; many keys: `keys_may_match`; many filters:
+  `FilterBuilder` and `filters_may_match`; flat keys: `create_filter_from` and
+  `keys_may_match_bitmap` with `FlatKeys`; hashes: `union` of two builders' parts and `hash_may_match`
+  (which knows no kernels).
+- C functions: `leveldb_bloom_create_filter` and `leveldb_bloom_key_may_match`; batch:
+  `leveldb_bloom_fill_filter` and `leveldb_bloom_keys_may_match`; flat keys: their `_offsets32`
+  siblings, with results, bitmap and count; builder, many filters: `leveldb_bloom_builder_add`,
+  `leveldb_bloom_builder_finish` and `leveldb_bloom_filters_may_match`.
 - Callback table: our callbacks in an object of LevelDB's `leveldb_filterpolicy_create`, called through
   its virtual functions.
 - Drop-in object: what our `leveldb_filterpolicy_create_bloom` returns, called through its virtual

@@ -135,9 +135,7 @@ fn key_lengths(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, unit: u64)
     bench.answers(10, &all, &put(&mut memory.filters, &[even], true))
 }
 
-fn random(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, unit: u64) -> Compared {
-    // All doors would give the same questions seven times; this way more are asked.
-    bench.only_door = Some(unit);
+fn random(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, _: u64) -> Compared {
     let pool = memory.keys.all();
     fill_pool(rng, pool);
     let source = KeySource::new(rng, pool);
