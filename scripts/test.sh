@@ -11,6 +11,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
 
   rustfmt, clippy       formatting and lints, warnings denied
   cargo test            the core, every kernel this machine has, the generated header, doctests
+  verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
   ctest                 the C and C++ library against real LevelDBs (ctest/)
 
   --quick               only the Rust part: no packages, a few seconds
@@ -50,6 +51,9 @@ ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld 
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
   ensure_packages nodejs npm
 fi
+
+step "verify"
+scripts/verify.sh --quick
 
 step "cmake"
 cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BLOOM_BUILD_TESTS=ON \
