@@ -1,0 +1,272 @@
+//! A table file, opened.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::bytes::u32_at;
+use crate::{
+    Block, BlockHandle, Codec, Compression, Entries, Error, FOOTER_LEN, FilterName, Footer,
+    InternalKey, Kind, Part, ReadAt, Refusal, TRAILER_LEN,
+};
+
+/// The largest block that is read, stored and decompressed: 1 GiB, or what the machine can address.
+/// A block is as large as its largest value at least, and those are megabytes where they are large.
+pub const MAX_BLOCK_LEN: usize = if usize::BITS < 32 { usize::MAX / 2 } else { 1 << 30 };
+
+/// Memory for one block, used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    stored: Vec<u8>,
+    contents: Vec<u8>,
+}
+
+/// A table file of which the footer, the index and the metaindex were read.
+#[derive(Clone, Debug)]
+pub struct Table<R, C> {
+    reader: R,
+    codec: C,
+    footer: Footer,
+    index: Vec<u8>,
+    filters: Vec<FilterName>,
+}
+
+impl<R: ReadAt, C: Codec> Table<R, C> {
+    /// Reads what a table says of itself: footer, index and metaindex.
+    ///
+    /// # Errors
+    /// Where one of the three cannot be read.
+    pub fn open(reader: R, codec: C) -> Result<Self, Error> {
+        let footer = read_footer(&reader)?;
+        let mut buffers = Buffers::default();
+        let contents =
+            read_block(&reader, &codec, footer.metaindex, Part::Metaindex, &mut buffers)?;
+        let filters =
+            filter_names(&Block::parse(contents, Part::Metaindex, footer.metaindex.offset)?)?;
+        read_block(&reader, &codec, footer.index, Part::Index, &mut buffers)?;
+        let index = buffers.contents;
+        Block::parse(&index, Part::Index, footer.index.offset)?;
+        Ok(Table { reader, codec, footer, index, filters })
+    }
+
+    /// Where the bytes come from.
+    pub fn reader(&self) -> &R {
+        &self.reader
+    }
+
+    /// The footer.
+    #[must_use]
+    pub fn footer(&self) -> Footer {
+        self.footer
+    }
+
+    /// The length of the index, decompressed. LevelDB keeps it in memory while the table is open.
+    #[must_use]
+    pub fn index_len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// The filter blocks that the table names: usually one, or none.
+    #[must_use]
+    pub fn filters(&self) -> &[FilterName] {
+        &self.filters
+    }
+
+    /// The data blocks, in order.
+    pub fn data_blocks(&self) -> DataBlocks<'_> {
+        let offset = self.footer.index.offset;
+        // `open` has seen that the index can be parsed; its bytes have not changed.
+        let entries = match Block::parse(&self.index, Part::Index, offset) {
+            Ok(index) => index.entries(),
+            Err(_) => Block::EMPTY.entries(),
+        };
+        let before = self.footer.index.offset.min(self.footer.metaindex.offset);
+        DataBlocks { entries, from: 0, to: before, offset }
+    }
+
+    /// The one data block that LevelDB reads in this table for `user_key`, if any: the first whose
+    /// last key is not before it. `compare` is the database's comparator.
+    ///
+    /// # Errors
+    /// Where the index is damaged.
+    pub fn block_for(
+        &self,
+        user_key: &[u8],
+        compare: impl Fn(&[u8], &[u8]) -> Ordering,
+    ) -> Result<Option<BlockHandle>, Error> {
+        let mut blocks = self.data_blocks();
+        while let Some(block) = blocks.next()? {
+            if compare(block.last_key, user_key) != Ordering::Less {
+                return Ok(Some(block.handle));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a data block.
+    ///
+    /// # Errors
+    /// Where it cannot be read, its checksum is wrong, or it cannot be decompressed.
+    pub fn read_data<'b>(
+        &self,
+        handle: BlockHandle,
+        buffers: &'b mut Buffers,
+    ) -> Result<Block<'b>, Error> {
+        let contents = read_block(&self.reader, &self.codec, handle, Part::Data, buffers)?;
+        Block::parse(contents, Part::Data, handle.offset)
+    }
+
+    /// Reads the filter block with this number in [`filters`](Self::filters), for
+    /// [`Filters::parse`](crate::Filters::parse).
+    ///
+    /// # Errors
+    /// Where it cannot be read, its checksum is wrong, or there is none of this number.
+    pub fn read_filters(&self, number: usize) -> Result<Vec<u8>, Error> {
+        let Some(FilterName { handle, .. }) = self.filters.get(number) else {
+            let kind = Kind::Expected("a filter block of this number");
+            let offset = self.footer.metaindex.offset;
+            return Err(Error { part: Part::Metaindex, offset, inside: None, kind });
+        };
+        let mut buffers = Buffers::default();
+        read_block(&self.reader, &self.codec, *handle, Part::Filter, &mut buffers)?;
+        Ok(buffers.contents)
+    }
+}
+
+/// A data block, as the index has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataBlock<'a> {
+    /// A key that is not before the block's last key and before the next block's first: the shortest
+    /// that LevelDB found, without the 8 bytes of its own.
+    pub last_key: &'a [u8],
+    /// Where the block is.
+    pub handle: BlockHandle,
+}
+
+/// Walks over the data blocks that an index names.
+#[derive(Clone, Debug)]
+pub struct DataBlocks<'a> {
+    entries: Entries<'a>,
+    /// Where the next block may begin.
+    from: u64,
+    /// Where the last must have ended.
+    to: u64,
+    /// The index block.
+    offset: u64,
+}
+
+impl DataBlocks<'_> {
+    /// The next block, `None` at the end.
+    ///
+    /// # Errors
+    /// Where the index is damaged, or a block lies before the one before it. There are no more blocks
+    /// then.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
+        let Some(entry) = self.entries.next()? else { return Ok(None) };
+        let error = |kind| Error {
+            part: Part::Index,
+            offset: self.offset,
+            inside: Some(entry.at as u64),
+            kind,
+        };
+        let handle = BlockHandle::parse(entry.value)
+            .ok_or_else(|| error(Kind::Expected("a block's offset and size as the value")))?;
+        match handle.end() {
+            Some(end) if handle.offset >= self.from && end <= self.to => self.from = end,
+            _ => {
+                let of = Part::Data;
+                let kind = Kind::Handle { of, handle, from: self.from, to: self.to };
+                // No block fits after this, so that nobody who goes on reads a block twice.
+                self.from = u64::MAX;
+                return Err(error(kind));
+            }
+        }
+        let key = InternalKey::parse(entry.key).ok_or_else(|| {
+            error(Kind::Expected("a key of at least 8 bytes, as databases write"))
+        })?;
+        Ok(Some(DataBlock { last_key: key.user_key, handle }))
+    }
+}
+
+fn read_footer(reader: &impl ReadAt) -> Result<Footer, Error> {
+    let len = reader.len();
+    let error = |offset, kind| Error { part: Part::Footer, offset, inside: None, kind };
+    let start = len
+        .checked_sub(FOOTER_LEN as u64)
+        .ok_or_else(|| error(0, Kind::Short { needed: FOOTER_LEN as u64, found: len }))?;
+    let mut footer = [0; FOOTER_LEN];
+    reader.read_at(start, &mut footer).map_err(|reason| error(start, Kind::Read(reason)))?;
+    Footer::parse(&footer, len)
+}
+
+/// Reads a block into `buffers.contents`, checked and decompressed.
+fn read_block<'b>(
+    reader: &impl ReadAt,
+    codec: &impl Codec,
+    handle: BlockHandle,
+    part: Part,
+    buffers: &'b mut Buffers,
+) -> Result<&'b [u8], Error> {
+    let error = |kind| Error { part, offset: handle.offset, inside: None, kind };
+    let end = reader.len().saturating_sub(FOOTER_LEN as u64);
+    if handle.end().is_none_or(|handle_end| handle_end > end) {
+        return Err(error(Kind::Handle { of: part, handle, from: 0, to: end }));
+    }
+    let too_large = || error(Kind::TooLarge { len: handle.size, limit: MAX_BLOCK_LEN as u64 });
+    let size = usize::try_from(handle.size).map_err(|_| too_large())?;
+    if size > MAX_BLOCK_LEN {
+        return Err(too_large());
+    }
+    let Buffers { stored, contents } = buffers;
+    let no_memory = || error(Kind::Read(String::from("there is no memory for this block")));
+    stored.clear();
+    stored.try_reserve(size + TRAILER_LEN).map_err(|_| no_memory())?;
+    stored.resize(size + TRAILER_LEN, 0);
+    reader.read_at(handle.offset, stored).map_err(|reason| error(Kind::Read(reason)))?;
+
+    // The checksum is of the contents and the byte that names the compression.
+    let computed = codec.crc32c(stored.get(..=size).unwrap_or(&[]));
+    let checksum = unmask(u32_at(stored, size + 1).unwrap_or(0));
+    if checksum != computed {
+        return Err(error(Kind::Checksum { stored: checksum, computed }));
+    }
+    let compression = stored.get(size).copied().unwrap_or(0);
+    stored.truncate(size);
+    match Compression::from(compression) {
+        Compression::None => core::mem::swap(stored, contents),
+        method => codec.decompress(method, stored, MAX_BLOCK_LEN, contents).map_err(|refusal| {
+            match refusal {
+                Refusal::Unknown => error(Kind::Compression { found: compression }),
+                Refusal::Damaged { method, expected } => {
+                    error(Kind::Decompression { method, expected })
+                }
+                Refusal::TooLarge { len, limit } => error(Kind::TooLarge { len, limit }),
+                Refusal::NoMemory => no_memory(),
+            }
+        })?,
+    }
+    Ok(contents)
+}
+
+/// LevelDB stores a CRC rotated and with a constant added, so that the CRC of bytes that hold CRCs is
+/// as good as any.
+fn unmask(masked: u32) -> u32 {
+    masked.wrapping_sub(0xa282_ead8).rotate_left(15)
+}
+
+fn filter_names(metaindex: &Block<'_>) -> Result<Vec<FilterName>, Error> {
+    let mut entries = metaindex.entries();
+    let mut names = Vec::new();
+    while let Some(entry) = entries.next()? {
+        let Some(policy) = entry.key.strip_prefix(b"filter.") else { continue };
+        let handle = BlockHandle::parse(entry.value).ok_or_else(|| Error {
+            part: Part::Metaindex,
+            offset: metaindex.offset(),
+            inside: Some(entry.at as u64),
+            kind: Kind::Expected("the filter block's offset and size as the value"),
+        })?;
+        names.push(FilterName { policy: String::from_utf8_lossy(policy).into_owned(), handle });
+    }
+    Ok(names)
+}

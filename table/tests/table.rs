@@ -1,0 +1,278 @@
+//! Whole tables: read, and then with every byte damaged.
+
+use std::cmp::Ordering;
+
+use leveldb_bloom::{BloomFilterPolicy, POLICY_NAME};
+use leveldb_bloom_table::{
+    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, Part, Portable,
+    Table,
+};
+
+fn varint(mut value: u64, into: &mut Vec<u8>) {
+    while value >= 0x80 {
+        into.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    into.push(value as u8);
+}
+
+fn block(entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+    let mut block = Vec::new();
+    let mut restarts = vec![0];
+    let mut before: &[u8] = b"";
+    for (i, (key, value)) in entries.iter().enumerate() {
+        let mut shared = key.iter().zip(before).take_while(|(a, b)| a == b).count();
+        if i % 3 == 0 {
+            shared = 0;
+            if i != 0 {
+                restarts.push(block.len() as u32);
+            }
+        }
+        varint(shared as u64, &mut block);
+        varint((key.len() - shared) as u64, &mut block);
+        varint(value.len() as u64, &mut block);
+        block.extend(&key[shared..]);
+        block.extend(value);
+        before = key;
+    }
+    for word in restarts.iter().chain([&(restarts.len() as u32)]) {
+        block.extend(word.to_le_bytes());
+    }
+    block
+}
+
+/// As snappy's format has it, without looking for anything that repeats.
+fn snappy(contents: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::new();
+    varint(contents.len() as u64, &mut stored);
+    for piece in contents.chunks(60) {
+        stored.push((piece.len() as u8 - 1) << 2);
+        stored.extend(piece);
+    }
+    stored
+}
+
+fn append(contents: &[u8], compress: bool, file: &mut Vec<u8>) -> BlockHandle {
+    let mut stored = if compress { snappy(contents) } else { contents.to_vec() };
+    let handle = BlockHandle { offset: file.len() as u64, size: stored.len() as u64 };
+    stored.push(u8::from(compress));
+    let masked = Portable.crc32c(&stored).rotate_right(15).wrapping_add(0xa282_ead8);
+    file.extend(stored);
+    file.extend(masked.to_le_bytes());
+    handle
+}
+
+fn handle_bytes(handle: BlockHandle) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    varint(handle.offset, &mut bytes);
+    varint(handle.size, &mut bytes);
+    bytes
+}
+
+fn internal(user_key: &[u8], sequence: u64) -> Vec<u8> {
+    let mut key = user_key.to_vec();
+    key.extend((sequence << 8 | 1).to_le_bytes());
+    key
+}
+
+fn user_key(number: u32) -> Vec<u8> {
+    format!("key{number:05}").into_bytes()
+}
+
+const KEYS: u32 = 30;
+const KEYS_A_BLOCK: u32 = 10;
+
+/// A filter for each 256 bytes, so that blocks of about 500 leave slots empty, as LevelDB's blocks of
+/// 4 KB do, in a file that is short enough to damage every byte of.
+const BASE_LG: u8 = 8;
+
+fn table(compress: bool) -> Vec<u8> {
+    let policy = BloomFilterPolicy::new(10);
+    let mut file = Vec::new();
+    let (mut index, mut filters) = (Vec::new(), Vec::new());
+    let mut offsets: Vec<u32> = Vec::new();
+    for first in (0..KEYS).step_by(KEYS_A_BLOCK as usize) {
+        let keys: Vec<_> = (first..first + KEYS_A_BLOCK).map(user_key).collect();
+        let entries: Vec<_> = keys.iter().map(|key| (internal(key, 7), vec![b'v'; 30])).collect();
+        let number = file.len() >> BASE_LG;
+        offsets.resize(number, filters.len() as u32);
+        offsets.push(filters.len() as u32);
+        policy.append_filter(&keys, &mut filters).unwrap();
+        let handle = append(&block(&entries), compress, &mut file);
+        index.push((entries.last().unwrap().0.clone(), handle_bytes(handle)));
+    }
+    offsets.push(filters.len() as u32);
+    let offsets: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    let filters = [&filters[..], &offsets, &[BASE_LG]].concat();
+    let filters = append(&filters, false, &mut file);
+    let name = format!("filter.{POLICY_NAME}").into_bytes();
+    let metaindex = append(&block(&[(name, handle_bytes(filters))]), compress, &mut file);
+    let index = append(&block(&index), compress, &mut file);
+    let mut footer = [handle_bytes(metaindex), handle_bytes(index)].concat();
+    footer.resize(40, 0);
+    file.extend(footer);
+    file.extend(MAGIC.to_le_bytes());
+    file
+}
+
+/// All that can be read of a table: its keys, and the keys that its filters lost.
+fn read(file: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Error> {
+    let table = Table::open(file, Portable)?;
+    let contents = table.read_filters(0)?;
+    let filters = Filters::parse(&contents, table.filters()[0].handle.offset)?;
+    let mut buffers = Buffers::default();
+    let (mut keys, mut lost) = (Vec::new(), 0);
+    let mut blocks = table.data_blocks();
+    while let Some(block) = blocks.next()? {
+        let handle = block.handle;
+        let mut entries = table.read_data(handle, &mut buffers)?.entries();
+        while let Some(entry) = entries.next()? {
+            let key = InternalKey::parse(entry.key).map_or(entry.key, |key| key.user_key);
+            lost += usize::from(!filters.may_match(handle.offset, key));
+            keys.push(key.to_vec());
+        }
+    }
+    Ok((keys, lost))
+}
+
+#[test]
+fn keys_filters_and_blocks() {
+    for compress in [false, true] {
+        let file = table(compress);
+        let keys: Vec<_> = (0..KEYS).map(user_key).collect();
+        assert_eq!(read(&file), Ok((keys, 0)));
+
+        let table = Table::open(&file[..], Portable).unwrap();
+        assert_eq!(table.filters().len(), 1);
+        assert_eq!(table.filters()[0].policy, POLICY_NAME);
+        let contents = table.read_filters(0).unwrap();
+        let filters = Filters::parse(&contents, 0).unwrap();
+        let empty = (0..filters.len()).filter(|&i| filters.filter(i) == Some(b"")).count();
+        assert_eq!(filters.len() - empty, (KEYS / KEYS_A_BLOCK) as usize);
+        assert!(empty > 0 && table.read_filters(1).is_err());
+
+        let mut buffers = Buffers::default();
+        for number in 0..KEYS {
+            let key = user_key(number);
+            let handle = table.block_for(&key, Ord::cmp).unwrap().unwrap();
+            let mut entries = table.read_data(handle, &mut buffers).unwrap().entries();
+            let mut found = false;
+            while let Some(entry) = entries.next().unwrap() {
+                found |= InternalKey::parse(entry.key).unwrap().user_key == key;
+            }
+            assert!(found, "{number}");
+        }
+        assert_eq!(table.block_for(b"key99999", Ord::cmp), Ok(None));
+        assert_eq!(table.block_for(b"", |_, _| Ordering::Less), Ok(None));
+    }
+}
+
+/// Each byte in turn becomes another one. What is protected by a checksum or by the footer's magic
+/// number must be noticed; the rest must have an answer.
+#[test]
+fn damage_is_noticed() {
+    for compress in [false, true] {
+        let mut file = table(compress);
+        let sound = read(&file);
+        let padding = file.len() - 48..file.len() - 8;
+        for at in 0..file.len() {
+            for flipped in [0x01, 0x80, 0xff] {
+                file[at] ^= flipped;
+                let result = read(&file);
+                assert!(result.is_err() || padding.contains(&at), "byte {at} ^ {flipped:02x}");
+                file[at] ^= flipped;
+            }
+        }
+        assert_eq!(read(&file), sound);
+    }
+}
+
+/// With checksums out of the way, all that parses the contents sees damage too.
+#[test]
+fn damage_with_right_checksums_has_an_answer() {
+    struct AnyChecksum;
+    impl Codec for AnyChecksum {
+        fn decompress(
+            &self,
+            compression: leveldb_bloom_table::Compression,
+            input: &[u8],
+            limit: usize,
+            output: &mut Vec<u8>,
+        ) -> Result<(), leveldb_bloom_table::Refusal> {
+            Portable.decompress(compression, input, limit, output)
+        }
+        /// The CRC whose stored form is 0, which is what `file` below has everywhere.
+        fn crc32c(&self, _: &[u8]) -> u32 {
+            0u32.wrapping_sub(0xa282_ead8).rotate_left(15)
+        }
+    }
+    let walk = |file: &[u8]| -> Result<usize, Error> {
+        let table = Table::open(file, AnyChecksum)?;
+        let mut keys = 0;
+        let mut buffers = Buffers::default();
+        let contents = table.read_filters(0)?;
+        let filters = Filters::parse(&contents, 0)?;
+        let mut blocks = table.data_blocks();
+        while let Some(block) = blocks.next()? {
+            let handle = block.handle;
+            let mut entries = table.read_data(handle, &mut buffers)?.entries();
+            while let Some(entry) = entries.next()? {
+                keys += usize::from(filters.may_match(handle.offset, entry.key));
+            }
+        }
+        Ok(keys)
+    };
+    for compress in [false, true] {
+        let mut file = table(compress);
+        let opened = Table::open(&file[..], Portable).unwrap();
+        let mut handles =
+            vec![opened.footer().index, opened.footer().metaindex, opened.filters()[0].handle];
+        let mut blocks = opened.data_blocks();
+        while let Some(block) = blocks.next().unwrap() {
+            handles.push(block.handle);
+        }
+        for handle in handles {
+            let end = handle.end().unwrap() as usize;
+            file[end - 4..end].fill(0);
+        }
+        walk(&file).unwrap();
+        let mut wrong = 0;
+        for at in 0..file.len() {
+            for flipped in [0x01, 0x04, 0x40, 0x80, 0xff] {
+                file[at] ^= flipped;
+                wrong += usize::from(walk(&file).is_err());
+                file[at] ^= flipped;
+            }
+        }
+        assert!(wrong > 100, "{wrong}");
+    }
+}
+
+#[test]
+fn truncation_is_noticed() {
+    let file = table(true);
+    for len in 0..file.len() {
+        assert!(read(&file[..len]).is_err(), "{len}");
+    }
+    let error = read(&file[..20]).unwrap_err();
+    assert_eq!((error.part, error.kind), (Part::Footer, Kind::Short { needed: 48, found: 20 }));
+    let error = read(&[b'x'; 100]).unwrap_err();
+    assert_eq!((error.part, error.offset), (Part::Footer, 92));
+}
+
+/// A handle that says 2^60 bytes must not take memory.
+#[test]
+fn lengths_are_not_believed() {
+    let mut file = table(false);
+    let end = file.len() - 48;
+    let huge = BlockHandle { offset: 0, size: 1 << 60 };
+    let small = BlockHandle { offset: 0, size: 4 };
+    let mut footer = [handle_bytes(huge), handle_bytes(small)].concat();
+    footer.resize(40, 0);
+    file[end..end + 40].copy_from_slice(&footer);
+    let error = Table::open(&file[..], Portable).unwrap_err();
+    assert!(matches!(error.kind, Kind::Handle { of: Part::Metaindex, .. }), "{error}");
+    let wide = BlockHandle { offset: u64::MAX, size: u64::MAX };
+    assert_eq!(wide.end(), None);
+    assert!(Block::parse(&[], Part::Data, u64::MAX).is_err());
+}
