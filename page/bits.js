@@ -1,0 +1,195 @@
+"use strict";
+// The bit array, drawn on a canvas: large cells while they fit, small ones for large filters.
+//
+// To a screen reader it is a slider over the positions, whose value text says what lies there.
+
+class Bits {
+  // `describe(bit)` gives the sentence for a bit; `selected(bit)` is called when one is chosen.
+  constructor(host, name, describe, selected) {
+    Object.assign(this, { host, describe, selected, filter: new Uint8Array(9), bit: null });
+    this.marks = [];
+    this.glow = new Set();
+    this.canvas = document.createElement("canvas");
+    host.append(this.canvas);
+    for (const [attribute, value] of Object.entries({
+      role: "slider",
+      tabindex: "0",
+      "aria-label": name,
+      "aria-valuemin": "0",
+    })) {
+      host.setAttribute(attribute, value);
+    }
+    host.addEventListener("keydown", (event) => this.key(event));
+    host.addEventListener("focus", () => this.bit === null && this.select(0));
+    host.addEventListener("click", (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      const bit = this.at(event.clientX - box.left, event.clientY - box.top);
+      if (bit !== null) this.select(bit);
+    });
+    new ResizeObserver(() => this.draw()).observe(host);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+  }
+
+  get count() {
+    return Math.max(0, this.filter.length - 1) * 8;
+  }
+
+  show(filter) {
+    this.filter = filter;
+    if (this.bit !== null && this.bit >= this.count) this.bit = null;
+    this.host.setAttribute("aria-valuemax", String(Math.max(0, this.count - 1)));
+    this.tell();
+    this.draw();
+  }
+
+  tell() {
+    this.host.setAttribute("aria-valuenow", String(this.bit ?? 0));
+    const text = this.bit === null ? "No bit chosen" : this.describe(this.bit);
+    this.host.setAttribute("aria-valuetext", text);
+  }
+
+  select(bit) {
+    this.bit = bit;
+    this.tell();
+    this.draw();
+    this.selected(bit);
+  }
+
+  key(event) {
+    const row = this.layout.columns * 8;
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row, PageDown: 8, PageUp: -8 };
+    const from = this.bit ?? 0;
+    let to = null;
+    if (event.key in steps) to = from + steps[event.key];
+    if (event.key === "Home") to = 0;
+    if (event.key === "End") to = this.count - 1;
+    if (to === null) return;
+    event.preventDefault();
+    if (to >= 0 && to < this.count) this.select(to);
+  }
+
+  // The largest cells whose array is not taller than what one likes to look at.
+  arrange(width) {
+    const bytes = this.filter.length;
+    for (const cell of [24, 20, 17, 14, 11, 8, 6, 4, 3]) {
+      const labels = cell >= 14;
+      const gap = labels ? Math.round(cell * 0.7) : cell >= 6 ? 4 : 2;
+      const most = Math.floor((width + gap) / (8 * cell + gap));
+      if (most < 1) continue;
+      const columns = most >= 4 ? most - (most % 4) : most;
+      const height = cell + (labels ? 24 : cell >= 6 ? 4 : 1);
+      const rows = Math.ceil(bytes / columns);
+      const limit = labels ? 430 : 560;
+      if (rows * height <= limit || cell === 3) {
+        return { cell, gap, labels, columns, rows, height, width: Math.min(columns, bytes) * (8 * cell + gap) - gap };
+      }
+    }
+    return { cell: 3, gap: 2, labels: false, columns: 1, rows: bytes, height: 4, width: 24 };
+  }
+
+  // The upper left corner of a bit's cell; byte `filter.length - 1` is the one that holds k.
+  place(bit) {
+    const { cell, gap, columns, height } = this.layout;
+    const byte = bit >> 3;
+    return [
+      (byte % columns) * (8 * cell + gap) + (bit & 7) * cell,
+      Math.floor(byte / columns) * height,
+    ];
+  }
+
+  at(x, y) {
+    const { cell, gap, columns, height } = this.layout;
+    const column = Math.floor(x / (8 * cell + gap));
+    const inByte = Math.floor((x - column * (8 * cell + gap)) / cell);
+    const bit = (Math.floor(y / height) * columns + column) * 8 + inByte;
+    return column < columns && inByte < 8 && bit >= 0 && bit < this.count ? bit : null;
+  }
+
+  draw() {
+    const { canvas, host, filter } = this;
+    const layout = (this.layout = this.arrange(host.clientWidth));
+    const { cell, labels, rows, height } = layout;
+    const scale = devicePixelRatio || 1;
+    // Room for what is drawn around a cell at the edge.
+    const edge = 3;
+    canvas.width = (layout.width + 2 * edge) * scale;
+    canvas.height = (rows * height + 2 * edge) * scale;
+    canvas.style.width = `${layout.width + 2 * edge}px`;
+    canvas.style.height = `${rows * height + 2 * edge}px`;
+    canvas.style.margin = `-${edge}px`;
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    pen.translate(edge, edge);
+    const style = getComputedStyle(host);
+    const color = (name) => style.getPropertyValue(`--${name}`);
+    const ink = { set: color("set"), clear: color("clear"), k: color("k-byte"), soft: color("soft") };
+    const space = cell >= 11 ? 2 : cell >= 6 ? 1 : 0.5;
+    const side = cell - space;
+    const radius = cell >= 11 ? side / 4.5 : cell >= 6 ? 1 : 0;
+    const box = (x, y, by = 0) => {
+      pen.beginPath();
+      pen.roundRect(x - by, y - by, side + 2 * by, side + 2 * by, radius && radius + by);
+    };
+    const last = filter.length - 1;
+    const dim = this.glow.size > 0;
+    for (let bit = 0; bit < filter.length * 8; bit++) {
+      const [x, y] = this.place(bit);
+      const set = isSet(filter, bit);
+      pen.globalAlpha = dim && set && bit >> 3 !== last && !this.glow.has(bit) ? 0.45 : 1;
+      pen.fillStyle = set ? (bit >> 3 === last ? ink.k : ink.set) : ink.clear;
+      box(x, y);
+      pen.fill();
+    }
+    pen.globalAlpha = 1;
+    if (labels) {
+      pen.font = `11px ${color("mono")}`;
+      pen.textBaseline = "top";
+      filter.forEach((byte, i) => {
+        const [x, y] = this.place(i * 8);
+        const width = 8 * cell - space;
+        pen.textAlign = "left";
+        pen.fillStyle = ink.soft;
+        pen.fillText(i === last ? `k = ${byte}` : String(i), x + 1, y + cell + 2);
+        pen.textAlign = "right";
+        pen.fillText(byte.toString(16).padStart(2, "0"), x + width - 1, y + cell + 2);
+      });
+    }
+    for (const { bit, kind, label } of this.marks) {
+      const [x, y] = this.place(bit);
+      pen.strokeStyle = pen.fillStyle = color(kind);
+      pen.lineWidth = cell >= 11 ? 2 : 1.5;
+      box(x, y);
+      if (kind === "miss") {
+        // A cross on an empty cell; the cell's own color stays visible around it.
+        pen.fillStyle = color("card");
+        pen.fill();
+        pen.beginPath();
+        const inset = side * 0.3;
+        pen.moveTo(x + inset, y + inset);
+        pen.lineTo(x + side - inset, y + side - inset);
+        pen.moveTo(x + side - inset, y + inset);
+        pen.lineTo(x + inset, y + side - inset);
+        pen.stroke();
+      } else {
+        pen.fill();
+        if (cell >= 14) {
+          pen.fillStyle = color("card");
+          pen.font = `600 ${Math.round(cell * 0.55)}px ${color("sans")}`;
+          pen.textAlign = "center";
+          pen.textBaseline = "middle";
+          pen.fillText(label, x + side / 2, y + side / 2 + 0.5);
+        }
+      }
+      pen.strokeStyle = color(kind);
+      box(x, y, 1);
+      pen.stroke();
+    }
+    if (this.bit !== null) {
+      const [x, y] = this.place(this.bit);
+      pen.strokeStyle = color("ink");
+      pen.lineWidth = 1.5;
+      box(x, y, 2);
+      pen.stroke();
+    }
+  }
+}

@@ -1,0 +1,489 @@
+"use strict";
+// What the page holds, what it shows of it, and what its controls do.
+
+const $ = (id) => document.getElementById(id);
+const grouped = (number) => number.toLocaleString("en");
+const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
+const hex32 = (number) => `0x${number.toString(16).padStart(8, "0")}`;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+const MOST_KEYS = 5000;
+
+// The address bar's part of the state. `k` is null while it is LevelDB's own.
+const state = { bits: 10, k: null, room: 20, keys: [], many: 0, ask: "" };
+
+const FRUIT =
+  "apple apricot banana blackberry blueberry cherry currant date elderberry fig " +
+  "gooseberry grape kiwi lemon mango melon orange peach pear plum";
+const PRESETS = {
+  golden: { bits: 10, room: 2, keys: ["hello", "world"], many: 0, ask: "hello" },
+  block: { bits: 10, room: 20, keys: FRUIT.split(" "), many: 0, ask: "quince" },
+  full: { bits: 4, room: 20, keys: FRUIT.split(" "), many: 40, ask: "quince" },
+  large: { bits: 10, room: 200, keys: [], many: 200, ask: "key-0042" },
+};
+
+let bloom;
+let filter;
+let bits;
+// For each key in the filter: its text, bytes and probes. `owners[bit]` lists indexes into it.
+let entries = [];
+let owners = new Map();
+let strangers;
+let running = 0;
+
+const numbered = (number) => `key-${String(number).padStart(4, "0")}`;
+const allKeys = () => [
+  ...state.keys,
+  ...Array.from({ length: state.many }, (_, i) => numbered(i + 1)),
+];
+const ownK = () => bloom.probesFor(state.bits);
+const currentK = () => state.k ?? ownK();
+const holds = (text) => {
+  const wanted = hexOf(keyBytes(text));
+  return entries.some((entry) => entry.id === wanted);
+};
+
+// 10,000 keys that nobody adds by chance, the same ones every time.
+function makeStrangers() {
+  const words = new Uint32Array(10_000 * 4);
+  let x = 0x2545f491;
+  for (let i = 0; i < words.length; i++) {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    words[i] = x;
+  }
+  return new Uint8Array(words.buffer);
+}
+
+// --- The address bar ---
+
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if ([...given.keys()].length === 0) return { ...PRESETS.block, k: null };
+  const number = (name, lowest, highest, otherwise) => {
+    const value = parseInt(given.get(name) ?? "", 10);
+    return Number.isNaN(value) ? otherwise : Math.min(highest, Math.max(lowest, value));
+  };
+  return {
+    bits: number("bits", 1, 50, 10),
+    k: number("k", 1, 30, null),
+    room: number("room", 1, 500, 20),
+    keys: given.getAll("key").slice(0, MOST_KEYS),
+    many: number("many", 0, MOST_KEYS, 0),
+    ask: given.get("ask") ?? "",
+  };
+}
+
+function writeAddress() {
+  const params = new URLSearchParams({ bits: state.bits, room: state.room });
+  if (state.k !== null) params.set("k", state.k);
+  if (state.many > 0) params.set("many", state.many);
+  for (const key of state.keys) params.append("key", key);
+  if (state.ask !== "") params.set("ask", state.ask);
+  history.replaceState(null, "", `#${params}`);
+}
+
+// --- From the state to the screen ---
+
+function rebuild() {
+  filter = bloom.empty(state.room, state.bits, currentK());
+  entries = [];
+  owners = new Map();
+  const seen = new Set();
+  for (const text of allKeys()) {
+    const bytes = keyBytes(text);
+    const id = hexOf(bytes);
+    if (seen.has(id)) continue;
+    seen.add(id);
+    bloom.insert(bytes, filter);
+    const { positions } = bloom.probes(bytes, filter);
+    for (const bit of new Set(positions)) {
+      if (!owners.has(bit)) owners.set(bit, []);
+      owners.get(bit).push(entries.length);
+    }
+    entries.push({ text, id, bytes, positions });
+  }
+}
+
+function show() {
+  rebuild();
+  const m = (filter.length - 1) * 8;
+  const k = currentK();
+  const n = entries.length;
+  const set = owners.size;
+
+  $("bits").value = $("bits-out").value = state.bits;
+  $("k").value = $("k-out").value = k;
+  $("room").value = $("room-out").value = state.room;
+  if (state.k === null) {
+    $("k-note").textContent = k === 30 ? "0.69 × bits per key, at most 30" : "LevelDB's: 0.69 × bits per key";
+  } else {
+    const back = Object.assign(document.createElement("button"), {
+      type: "button",
+      className: "quiet",
+      textContent: `Back to LevelDB's ${ownK()}`,
+    });
+    back.addEventListener("click", () => {
+      change({ k: null });
+      $("k").focus();
+    });
+    $("k-note").replaceChildren(back);
+  }
+  $("room-note").textContent =
+    state.room * state.bits < 64 ? "At least 64 bits in any filter" : `${grouped(state.room * state.bits)} bits, in whole bytes`;
+  for (const [id, text] of [
+    ["bits", `${state.bits}`],
+    ["k", state.k === null ? `${k}, LevelDB's own` : `${k}`],
+    ["room", plural(state.room, "key")],
+  ]) {
+    $(id).setAttribute("aria-valuetext", text);
+  }
+
+  $("array-note").textContent =
+    `${grouped(m)} bits in ${plural(filter.length - 1, "byte")}, and one byte for k. ` +
+    `${grouped(set)} are set.`;
+  bits.marks = [];
+  bits.glow = new Set();
+  bits.show(filter);
+  showDetail();
+  showHex(n);
+  showText();
+  showKeys(n);
+  showRates(n, m, k, set);
+}
+
+function showHex(n) {
+  $("hex").textContent = hexOf(filter, " ");
+  const same = state.k === null && n === state.room;
+  $("hex-note").textContent = same
+    ? `Byte for byte what LevelDB writes for ${n === 1 ? "this key" : `these ${grouped(n)} keys`}.`
+    : state.k !== null && state.k !== ownK()
+      ? `LevelDB never writes ${plural(state.k, "probe")} at ${plural(state.bits, "bit")} per key, but it reads such a filter.`
+      : `LevelDB knows all keys when it makes a filter: it would size this one for the ${grouped(n)} that are in it.`;
+  $("fit").disabled = n === state.room || n === 0 || n > 500;
+}
+
+function showText() {
+  const lines = [];
+  const last = filter.length - 1;
+  for (let i = 0; i < last; i++) {
+    const there = [];
+    for (let bit = i * 8; bit < i * 8 + 8; bit++) if (isSet(filter, bit)) there.push(bit);
+    const hex = filter[i].toString(16).padStart(2, "0");
+    lines.push(`byte ${i}: ${hex}, ${there.length ? `bits ${there.join(", ")}` : "no bit set"}`);
+  }
+  lines.push(`byte ${last}: ${filter[last].toString(16).padStart(2, "0")}, the number of probes, k = ${filter[last]}`);
+  $("text").textContent = lines.join("\n");
+}
+
+function ownersOf(bit) {
+  return (owners.get(bit) ?? []).map((index) => entries[index]);
+}
+
+function describe(bit) {
+  const by = ownersOf(bit).map((entry) => entry.text || "the empty key");
+  const where = `Bit ${bit}, in byte ${bit >> 3}`;
+  if (by.length === 0) return `${where}: clear, no key has it`;
+  const some = by.slice(0, 8).join(", ") + (by.length > 8 ? ` and ${by.length - 8} more` : "");
+  return `${where}: set by ${some}`;
+}
+
+function showDetail() {
+  const bit = bits.bit;
+  const host = $("detail");
+  if (bit === null) {
+    host.textContent = "Choose a bit to see the keys that set it.";
+    return;
+  }
+  const strong = document.createElement("strong");
+  strong.textContent = `Bit ${bit}`;
+  const keys = ownersOf(bit);
+  host.replaceChildren(strong, ` is bit ${bit & 7} of byte ${bit >> 3}: `);
+  if (keys.length === 0) host.append("clear, no key has it.");
+  else {
+    host.append("set by ");
+    keys.slice(0, 12).forEach((entry, i) => {
+      if (i > 0) host.append(" ");
+      host.append(keyButton(entry));
+    });
+    if (keys.length > 12) host.append(` and ${keys.length - 12} more`);
+  }
+}
+
+function keyButton(entry) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "key";
+  button.textContent = entry.text === "" ? "(empty)" : entry.text;
+  button.title = "Check this key";
+  button.addEventListener("click", () => ask(entry.text));
+  button.addEventListener("pointerenter", () => glow(new Set(entry.positions)));
+  button.addEventListener("pointerleave", () => glow(new Set()));
+  return button;
+}
+
+function glow(set) {
+  if (running) return;
+  bits.glow = set;
+  bits.draw();
+}
+
+function showKeys(n) {
+  const shown = 60;
+  const items = entries.slice(0, shown).map((entry) => {
+    const item = document.createElement("li");
+    item.append(keyButton(entry));
+    return item;
+  });
+  if (n > shown) {
+    items.push(Object.assign(document.createElement("li"), { textContent: `and ${grouped(n - shown)} more` }));
+  }
+  $("keys").replaceChildren(...items);
+  $("keys-note").textContent = n === 0 ? "No key yet." : `${plural(n, "key")}, in room for ${grouped(state.room)}.`;
+}
+
+function showRates(n, m, k, set) {
+  const estimated = rateOf(k, n, m);
+  const wrong = bloom.countMatches(strangers, 16, filter);
+  const measured = wrong / 10_000;
+  $("estimated").textContent = percent(estimated);
+  $("measured").textContent = wrong === 0 ? "none of 10,000" : percent(measured);
+  $("fill").textContent = `${((100 * set) / m).toFixed(0)} %`;
+  $("spent").textContent = n === 0 ? "–" : ((filter.length * 8) / n).toFixed(1);
+  const most = Math.max(state.room * 2, Math.ceil(n * 1.15), 10);
+  const found = wrong === 0 ? undefined : measured;
+  plot($("by-keys"), {
+    from: 0,
+    to: most,
+    rate: (keys) => rateOf(k, keys, m),
+    here: n,
+    measured: found,
+    guide: { at: state.room, word: `expected: ${grouped(state.room)}` },
+    axis: "keys in the filter",
+    label: `False-positive rate over the number of keys: ${percent(estimated)} at ${plural(n, "key")}, ${percent(rateOf(k, state.room, m))} at the expected ${grouped(state.room)}, ${percent(rateOf(k, most, m))} at ${grouped(most)}.`,
+  });
+  const best = Math.min(30, Math.max(1, Math.round((Math.LN2 * m) / Math.max(n, 1))));
+  plot($("by-k"), {
+    from: 1,
+    to: 30,
+    step: 1,
+    rate: (probes) => rateOf(probes, n, m),
+    here: k,
+    measured: found,
+    axis: "probes, k",
+    label: `False-positive rate over the number of probes: ${percent(estimated)} at ${k}, lowest near ${best}.`,
+  });
+}
+
+// --- A key and its probes ---
+
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+// Shows the probes of a key one after another. `before` is the filter they are asked of.
+async function run(text, before, mode) {
+  const turn = ++running;
+  const key = keyBytes(text);
+  const { hash, delta, positions } = bloom.probes(key, before);
+  const found = Array.from(positions, (bit) => isSet(before, bit));
+  const m = (before.length - 1) * 8;
+  bits.marks = [];
+  bits.glow = new Set(positions);
+  $("verdict").className = "verdict";
+  $("verdict").textContent = "";
+  const table = document.createElement("table");
+  table.innerHTML =
+    '<caption></caption><thead><tr><th scope="col"><i>j</i></th><th scope="col"><i>h</i> + <i>j</i>·<i>δ</i></th>' +
+    '<th scope="col"></th><th scope="col">found</th></tr></thead><tbody></tbody>';
+  table.querySelector("th:nth-child(3)").textContent = `mod ${grouped(m)}`;
+  table.querySelector("caption").innerHTML =
+    `<span><i>h</i> = <code>${hex32(hash)}</code></span> <span><i>δ</i> = <code>${hex32(delta)}</code></span>`;
+  table.querySelector("caption").title = "h: the key's hash; δ (delta): h rotated right by 17; sums wrap at 32 bits";
+  $("sum").replaceChildren(table);
+  const body = table.tBodies[0];
+  const step = still.matches ? 0 : Math.min(240, 1800 / Math.max(1, positions.length));
+  for (let j = 0; j < positions.length; j++) {
+    if (step) await pause(step);
+    if (turn !== running) return;
+    const kind = mode === "add" ? (found[j] ? "old" : "new") : found[j] ? "hit" : "miss";
+    const row = body.insertRow();
+    row.className = kind;
+    const sum = (hash + Math.imul(j, delta)) >>> 0;
+    const word = { hit: "✓ set", miss: "✕ clear", old: "• was set", new: "+ set now" }[kind];
+    [j, grouped(sum), grouped(positions[j]), word].forEach((value) => {
+      row.insertCell().textContent = value;
+    });
+    bits.marks.push({ bit: positions[j], kind: kind === "miss" ? "miss" : "hit", label: String(j) });
+    bits.draw();
+  }
+  if (step) await pause(step);
+  if (turn !== running) return;
+  running = 0;
+  return { found, positions };
+}
+
+async function ask(text) {
+  $("check-key").value = text;
+  state.ask = text;
+  writeAddress();
+  const result = await run(text, filter, "check");
+  if (!result) return;
+  const yes = bloom.mayMatch(keyBytes(text), filter);
+  const there = holds(text);
+  const clear = result.found.filter((set) => !set).length;
+  const name = text === "" ? "The empty key" : `“${text}”`;
+  const [kind, title, why] = !yes
+    ? ["miss", "Certainly absent.", `${name}: ${clear} of ${plural(result.found.length, "bit")} ${clear === 1 ? "is" : "are"} clear, and one is enough. LevelDB skips the read.`]
+    : there
+      ? ["hit", "Maybe there, and it is.", `All bits of ${name} are set. LevelDB reads the block and finds it.`]
+      : ["wrong", "False positive.", `${name} was never added, but other keys set all of its bits. LevelDB reads the block in vain.`];
+  verdict(kind, title, why);
+  bits.draw();
+}
+
+function verdict(kind, title, why) {
+  const strong = document.createElement("strong");
+  strong.textContent = title;
+  $("verdict").className = `verdict ${kind}`;
+  $("verdict").replaceChildren(strong, ` ${why}`);
+  $("verdict").prepend(Object.assign(document.createElement("span"), {
+    className: "sign",
+    ariaHidden: "true",
+    textContent: { miss: "✕", hit: "✓", wrong: "!", added: "+" }[kind],
+  }));
+}
+
+async function add(texts) {
+  const fresh = texts.filter((text, i) => !holds(text) && texts.indexOf(text) === i);
+  const room = MOST_KEYS - entries.length;
+  const before = filter.slice();
+  state.keys.push(...fresh.slice(0, Math.max(0, room)));
+  state.ask = "";
+  writeAddress();
+  show();
+  const text = texts[texts.length - 1];
+  const result = await run(text, before, "add");
+  if (!result) return;
+  const now = new Set(result.positions.filter((_, j) => !result.found[j])).size;
+  if (fresh.length === 0) verdict("added", "Already there.", `“${text}” sets no new bit.`);
+  else if (fresh.length > 1) verdict("added", `${plural(fresh.length, "key")} added.`, `The last was “${text}”.`);
+  else verdict("added", "Added.", `“${text}” set ${plural(now, "new bit")}; the rest of its ${result.positions.length} were set before.`);
+}
+
+function change(what) {
+  running++;
+  Object.assign(state, what);
+  writeAddress();
+  show();
+  running = 0;
+  $("verdict").className = "verdict";
+  $("verdict").textContent = "";
+  $("sum").replaceChildren();
+}
+
+function findFalsePositive() {
+  for (let i = 1; i <= 100_000; i++) {
+    const text = `guess-${i}`;
+    if (bloom.mayMatch(keyBytes(text), filter) && !holds(text)) return ask(text);
+  }
+  running++;
+  $("sum").replaceChildren();
+  verdict("miss", "None found.", "Of 100,000 guesses, the filter turned every one down.");
+  running = 0;
+}
+
+// --- Controls ---
+
+function wire() {
+  for (const [id, name] of [["bits", "bits"], ["k", "k"], ["room", "room"]]) {
+    $(id).addEventListener("input", (event) => change({ [name]: Number(event.target.value) }));
+  }
+  for (const button of document.querySelectorAll("[data-preset]")) {
+    button.addEventListener("click", () => {
+      change({ k: null, ...structuredClone(PRESETS[button.dataset.preset]) });
+      ask(state.ask);
+    });
+  }
+  $("add").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = $("add-key").value;
+    $("add-key").value = "";
+    add([text]);
+  });
+  $("add-key").addEventListener("paste", (event) => {
+    const lines = event.clipboardData.getData("text").split(/\r?\n/).filter((line) => line !== "");
+    if (lines.length < 2) return;
+    event.preventDefault();
+    add(lines);
+  });
+  $("check").addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask($("check-key").value);
+  });
+  $("find").addEventListener("click", findFalsePositive);
+  $("many").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const count = Math.min(Number($("many-count").value), MOST_KEYS - entries.length);
+    change({ many: state.many + Math.max(0, count) });
+  });
+  $("fit").addEventListener("click", () => change({ room: entries.length }));
+  $("clear").addEventListener("click", () => {
+    change({ keys: [], many: 0, ask: "" });
+    $("check-key").value = "";
+    $("add-key").focus();
+  });
+  $("copy").addEventListener("click", async () => {
+    const text = hexOf(filter);
+    try {
+      await navigator.clipboard.writeText(text);
+      $("copy").textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren($("hex"));
+      $("copy").textContent = "Selected: press Ctrl+C";
+    }
+    setTimeout(() => ($("copy").textContent = "Copy hex"), 1600);
+  });
+  addEventListener("hashchange", () => start());
+}
+
+// Light or dark: the system's, until the button says otherwise.
+function wireTheme() {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const storage = (work) => {
+    try {
+      return work(localStorage);
+    } catch {
+      return null;
+    }
+  };
+  const now = () => root.dataset.theme ?? (dark.matches ? "dark" : "light");
+  const label = () => ($("theme").textContent = now() === "dark" ? "Light" : "Dark");
+  const stored = storage((store) => store.getItem("theme"));
+  if (stored === "light" || stored === "dark") root.dataset.theme = stored;
+  label();
+  dark.addEventListener("change", label);
+  $("theme").addEventListener("click", () => {
+    root.dataset.theme = now() === "dark" ? "light" : "dark";
+    storage((store) => store.setItem("theme", root.dataset.theme));
+    label();
+    bits.draw();
+  });
+}
+
+function start() {
+  Object.assign(state, structuredClone(readAddress()));
+  show();
+  $("check-key").value = state.ask;
+  if (state.ask !== "") ask(state.ask);
+}
+
+Bloom.load().then((loaded) => {
+  bloom = loaded;
+  strangers = makeStrangers();
+  $("wasm-size").textContent = `${Math.round(bloom.size / 1024)} KB`;
+  bits = new Bits($("array"), "Bit array: arrow keys choose a bit", describe, showDetail);
+  wireTheme();
+  wire();
+  start();
+});
