@@ -68,23 +68,23 @@ class Bits {
     if (to >= 0 && to < this.count) this.select(to);
   }
 
-  // The largest cells whose array is not taller than what one likes to look at.
+  // The largest cells whose array fills the width and is no taller than one likes to look at.
   arrange(width) {
     const bytes = this.filter.length;
-    for (const cell of [24, 20, 17, 14, 11, 8, 6, 4, 3]) {
+    for (let cell = 26; cell >= 3; cell--) {
       const labels = cell >= 14;
       const gap = labels ? Math.round(cell * 0.7) : cell >= 6 ? 4 : 2;
-      const most = Math.floor((width + gap) / (8 * cell + gap));
-      if (most < 1) continue;
-      const columns = most >= 4 ? most - (most % 4) : most;
       const height = cell + (labels ? 24 : cell >= 6 ? 4 : 1);
+      const most = Math.floor((width + gap) / (8 * cell + gap));
+      const columns = Math.max(1, most >= 4 ? most - (most % 4) : Math.min(most, 2));
       const rows = Math.ceil(bytes / columns);
-      const limit = labels ? 430 : 560;
-      if (rows * height <= limit || cell === 3) {
-        return { cell, gap, labels, columns, rows, height, width: Math.min(columns, bytes) * (8 * cell + gap) - gap };
+      const used = Math.min(columns, bytes) * (8 * cell + gap) - gap;
+      const fills = used > width * 0.86 || columns >= bytes;
+      if ((fills && used <= width && rows * height <= (labels ? 520 : 640)) || cell === 3) {
+        return { cell, gap, labels, columns, rows, height, width: used };
       }
     }
-    return { cell: 3, gap: 2, labels: false, columns: 1, rows: bytes, height: 4, width: 24 };
+    throw new Error("unreachable: the smallest cells are always taken");
   }
 
   // The upper left corner of a bit's cell; byte `filter.length - 1` is the one that holds k.
@@ -135,7 +135,7 @@ class Bits {
     for (let bit = 0; bit < filter.length * 8; bit++) {
       const [x, y] = this.place(bit);
       const set = isSet(filter, bit);
-      pen.globalAlpha = dim && set && bit >> 3 !== last && !this.glow.has(bit) ? 0.45 : 1;
+      pen.globalAlpha = dim && set && bit >> 3 !== last && !this.glow.has(bit) ? 0.6 : 1;
       pen.fillStyle = set ? (bit >> 3 === last ? ink.k : ink.set) : ink.clear;
       box(x, y);
       pen.fill();
@@ -174,7 +174,8 @@ class Bits {
         pen.fill();
         if (cell >= 14) {
           pen.fillStyle = color("card");
-          pen.font = `600 ${Math.round(cell * 0.55)}px ${color("sans")}`;
+          const size = label.length > 1 ? 0.72 / Math.sqrt(label.length) : 0.55;
+          pen.font = `600 ${Math.round(cell * size)}px ${color("sans")}`;
           pen.textAlign = "center";
           pen.textBaseline = "middle";
           pen.fillText(label, x + side / 2, y + side / 2 + 0.5);

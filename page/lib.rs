@@ -14,6 +14,8 @@ use core::slice;
 
 use leveldb_bloom::{Positions, bloom_hash, key_may_match};
 
+mod table;
+
 #[cfg(target_family = "wasm")]
 mod runtime {
     //! What std would bring.

@@ -1,12 +1,6 @@
 "use strict";
 // What the page holds, what it shows of it, and what its controls do.
 
-const $ = (id) => document.getElementById(id);
-const grouped = (number) => number.toLocaleString("en");
-const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
-const hex32 = (number) => `0x${number.toString(16).padStart(8, "0")}`;
-const still = matchMedia("(prefers-reduced-motion: reduce)");
-
 const MOST_KEYS = 5000;
 
 // The address bar's part of the state. `k` is null while it is LevelDB's own.
@@ -25,11 +19,14 @@ const PRESETS = {
 let bloom;
 let filter;
 let bits;
-// For each key in the filter: its text, bytes and probes. `owners[bit]` lists indexes into it.
+let probes;
+let filePart;
+let byKeys;
+let byK;
+// The keys in the filter, and for each bit the indexes of those that set it.
 let entries = [];
 let owners = new Map();
 let strangers;
-let running = 0;
 
 const numbered = (number) => `key-${String(number).padStart(4, "0")}`;
 const allKeys = () => [
@@ -89,7 +86,6 @@ function writeAddress() {
 function rebuild() {
   filter = bloom.empty(state.room, state.bits, currentK());
   entries = [];
-  owners = new Map();
   const seen = new Set();
   for (const text of allKeys()) {
     const bytes = keyBytes(text);
@@ -97,13 +93,9 @@ function rebuild() {
     if (seen.has(id)) continue;
     seen.add(id);
     bloom.insert(bytes, filter);
-    const { positions } = bloom.probes(bytes, filter);
-    for (const bit of new Set(positions)) {
-      if (!owners.has(bit)) owners.set(bit, []);
-      owners.get(bit).push(entries.length);
-    }
-    entries.push({ text, id, bytes, positions });
+    entries.push({ text, id, bytes });
   }
+  owners = ownersOfBits(bloom, entries.map(({ bytes }) => bytes), filter);
 }
 
 function show() {
@@ -119,11 +111,8 @@ function show() {
   if (state.k === null) {
     $("k-note").textContent = k === 30 ? "0.69 × bits per key, at most 30" : "LevelDB's: 0.69 × bits per key";
   } else {
-    const back = Object.assign(document.createElement("button"), {
-      type: "button",
-      className: "quiet",
-      textContent: `Back to LevelDB's ${ownK()}`,
-    });
+    const textContent = `Back to LevelDB's ${ownK()}`;
+    const back = element("button", { type: "button", className: "quiet", textContent });
     back.addEventListener("click", () => {
       change({ k: null });
       $("k").focus();
@@ -143,8 +132,7 @@ function show() {
   $("array-note").textContent =
     `${grouped(m)} bits in ${plural(filter.length - 1, "byte")}, and one byte for k. ` +
     `${grouped(set)} are set.`;
-  bits.marks = [];
-  bits.glow = new Set();
+  probes.clear();
   bits.show(filter);
   showDetail();
   showHex(n);
@@ -182,63 +170,37 @@ function ownersOf(bit) {
 }
 
 function describe(bit) {
-  const by = ownersOf(bit).map((entry) => entry.text || "the empty key");
-  const where = `Bit ${bit}, in byte ${bit >> 3}`;
-  if (by.length === 0) return `${where}: clear, no key has it`;
-  const some = by.slice(0, 8).join(", ") + (by.length > 8 ? ` and ${by.length - 8} more` : "");
-  return `${where}: set by ${some}`;
+  return describeBit(bit, ownersOf(bit).map(({ text }) => text));
 }
 
 function showDetail() {
-  const bit = bits.bit;
-  const host = $("detail");
-  if (bit === null) {
-    host.textContent = "Choose a bit to see the keys that set it.";
-    return;
-  }
-  const strong = document.createElement("strong");
-  strong.textContent = `Bit ${bit}`;
-  const keys = ownersOf(bit);
-  host.replaceChildren(strong, ` is bit ${bit & 7} of byte ${bit >> 3}: `);
-  if (keys.length === 0) host.append("clear, no key has it.");
-  else {
-    host.append("set by ");
-    keys.slice(0, 12).forEach((entry, i) => {
-      if (i > 0) host.append(" ");
-      host.append(keyButton(entry));
-    });
-    if (keys.length > 12) host.append(` and ${keys.length - 12} more`);
-  }
+  if (bits.bit === null) $("detail").textContent = "Choose a bit to see the keys that set it.";
+  else showBit($("detail"), bits.bit, ownersOf(bits.bit).map(keyButton));
 }
 
 function keyButton(entry) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "key";
-  button.textContent = entry.text === "" ? "(empty)" : entry.text;
-  button.title = "Check this key";
+  const button = element("button", {
+    type: "button",
+    className: "key",
+    textContent: entry.text || "(empty)",
+    title: "Check this key",
+  });
   button.addEventListener("click", () => ask(entry.text));
-  button.addEventListener("pointerenter", () => glow(new Set(entry.positions)));
-  button.addEventListener("pointerleave", () => glow(new Set()));
+  button.addEventListener("pointerenter", () => glow(bloom.probes(entry.bytes, filter).positions));
+  button.addEventListener("pointerleave", () => glow([]));
   return button;
 }
 
-function glow(set) {
-  if (running) return;
-  bits.glow = set;
+function glow(positions) {
+  if (probes.running || bits.marks.length > 0) return;
+  bits.glow = new Set(positions);
   bits.draw();
 }
 
 function showKeys(n) {
   const shown = 60;
-  const items = entries.slice(0, shown).map((entry) => {
-    const item = document.createElement("li");
-    item.append(keyButton(entry));
-    return item;
-  });
-  if (n > shown) {
-    items.push(Object.assign(document.createElement("li"), { textContent: `and ${grouped(n - shown)} more` }));
-  }
+  const items = entries.slice(0, shown).map((entry) => element("li", {}, keyButton(entry)));
+  if (n > shown) items.push(element("li", { textContent: `and ${grouped(n - shown)} more` }));
   $("keys").replaceChildren(...items);
   $("keys-note").textContent = n === 0 ? "No key yet." : `${plural(n, "key")}, in room for ${grouped(state.room)}.`;
 }
@@ -253,7 +215,7 @@ function showRates(n, m, k, set) {
   $("spent").textContent = n === 0 ? "–" : ((filter.length * 8) / n).toFixed(1);
   const most = Math.max(state.room * 2, Math.ceil(n * 1.15), 10);
   const found = wrong === 0 ? undefined : measured;
-  plot($("by-keys"), {
+  byKeys.show({
     from: 0,
     to: most,
     rate: (keys) => rateOf(k, keys, m),
@@ -264,10 +226,11 @@ function showRates(n, m, k, set) {
     label: `False-positive rate over the number of keys: ${percent(estimated)} at ${plural(n, "key")}, ${percent(rateOf(k, state.room, m))} at the expected ${grouped(state.room)}, ${percent(rateOf(k, most, m))} at ${grouped(most)}.`,
   });
   const best = Math.min(30, Math.max(1, Math.round((Math.LN2 * m) / Math.max(n, 1))));
-  plot($("by-k"), {
+  byK.show({
     from: 1,
     to: 30,
-    step: 1,
+    steps: true,
+    ticks: [1, 5, 10, 15, 20, 25, 30],
     rate: (probes) => rateOf(probes, n, m),
     here: k,
     measured: found,
@@ -278,107 +241,48 @@ function showRates(n, m, k, set) {
 
 // --- A key and its probes ---
 
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-
-// Shows the probes of a key one after another. `before` is the filter they are asked of.
-async function run(text, before, mode) {
-  const turn = ++running;
-  const key = keyBytes(text);
-  const { hash, delta, positions } = bloom.probes(key, before);
-  const found = Array.from(positions, (bit) => isSet(before, bit));
-  const m = (before.length - 1) * 8;
-  bits.marks = [];
-  bits.glow = new Set(positions);
-  $("verdict").className = "verdict";
-  $("verdict").textContent = "";
-  const table = document.createElement("table");
-  table.innerHTML =
-    '<caption></caption><thead><tr><th scope="col"><i>j</i></th><th scope="col"><i>h</i> + <i>j</i>·<i>δ</i></th>' +
-    '<th scope="col"></th><th scope="col">found</th></tr></thead><tbody></tbody>';
-  table.querySelector("th:nth-child(3)").textContent = `mod ${grouped(m)}`;
-  table.querySelector("caption").innerHTML =
-    `<span><i>h</i> = <code>${hex32(hash)}</code></span> <span><i>δ</i> = <code>${hex32(delta)}</code></span>`;
-  table.querySelector("caption").title = "h: the key's hash; δ (delta): h rotated right by 17; sums wrap at 32 bits";
-  $("sum").replaceChildren(table);
-  const body = table.tBodies[0];
-  const step = still.matches ? 0 : Math.min(240, 1800 / Math.max(1, positions.length));
-  for (let j = 0; j < positions.length; j++) {
-    if (step) await pause(step);
-    if (turn !== running) return;
-    const kind = mode === "add" ? (found[j] ? "old" : "new") : found[j] ? "hit" : "miss";
-    const row = body.insertRow();
-    row.className = kind;
-    const sum = (hash + Math.imul(j, delta)) >>> 0;
-    const word = { hit: "✓ set", miss: "✕ clear", old: "• was set", new: "+ set now" }[kind];
-    [j, grouped(sum), grouped(positions[j]), word].forEach((value) => {
-      row.insertCell().textContent = value;
-    });
-    bits.marks.push({ bit: positions[j], kind: kind === "miss" ? "miss" : "hit", label: String(j) });
-    bits.draw();
-  }
-  if (step) await pause(step);
-  if (turn !== running) return;
-  running = 0;
-  return { found, positions };
-}
-
 async function ask(text) {
   $("check-key").value = text;
   state.ask = text;
   writeAddress();
-  const result = await run(text, filter, "check");
+  const key = keyBytes(text);
+  const result = await probes.run(key, filter, false);
   if (!result) return;
-  const yes = bloom.mayMatch(keyBytes(text), filter);
-  const there = holds(text);
-  const clear = result.found.filter((set) => !set).length;
-  const name = text === "" ? "The empty key" : `“${text}”`;
-  const [kind, title, why] = !yes
-    ? ["miss", "Certainly absent.", `${name}: ${clear} of ${plural(result.found.length, "bit")} ${clear === 1 ? "is" : "are"} clear, and one is enough. LevelDB skips the read.`]
-    : there
-      ? ["hit", "Maybe there, and it is.", `All bits of ${name} are set. LevelDB reads the block and finds it.`]
-      : ["wrong", "False positive.", `${name} was never added, but other keys set all of its bits. LevelDB reads the block in vain.`];
-  verdict(kind, title, why);
-  bits.draw();
-}
-
-function verdict(kind, title, why) {
-  const strong = document.createElement("strong");
-  strong.textContent = title;
-  $("verdict").className = `verdict ${kind}`;
-  $("verdict").replaceChildren(strong, ` ${why}`);
-  $("verdict").prepend(Object.assign(document.createElement("span"), {
-    className: "sign",
-    ariaHidden: "true",
-    textContent: { miss: "✕", hit: "✓", wrong: "!", added: "+" }[kind],
-  }));
+  const name = quoted(text);
+  if (!bloom.mayMatch(key, filter)) {
+    const clear = result.found.filter((set) => !set).length;
+    const bits = `${clear} of its ${plural(result.found.length, "bit")} ${clear === 1 ? "is" : "are"} clear`;
+    probes.say("miss", "Certainly absent.", `${name}: ${bits}, and one is enough. LevelDB skips the read.`);
+  } else if (holds(text)) {
+    probes.say("hit", "Maybe there, and it is.", `${name}: all of its bits are set. LevelDB reads the block and finds it.`);
+  } else {
+    probes.say("wrong", "False positive.", `${name} was never added, but other keys set all of its bits. LevelDB reads the block in vain.`);
+  }
 }
 
 async function add(texts) {
-  const fresh = texts.filter((text, i) => !holds(text) && texts.indexOf(text) === i);
-  const room = MOST_KEYS - entries.length;
-  const before = filter.slice();
-  state.keys.push(...fresh.slice(0, Math.max(0, room)));
+  const room = Math.max(0, MOST_KEYS - entries.length);
+  const fresh = [...new Set(texts)].filter((text) => !holds(text)).slice(0, room);
+  const before = filter;
+  state.keys.push(...fresh);
   state.ask = "";
   writeAddress();
   show();
-  const text = texts[texts.length - 1];
-  const result = await run(text, before, "add");
+  const text = texts.at(-1);
+  const result = await probes.run(keyBytes(text), before, true);
   if (!result) return;
+  const name = quoted(text);
+  const all = new Set(result.positions).size;
   const now = new Set(result.positions.filter((_, j) => !result.found[j])).size;
-  if (fresh.length === 0) verdict("added", "Already there.", `“${text}” sets no new bit.`);
-  else if (fresh.length > 1) verdict("added", `${plural(fresh.length, "key")} added.`, `The last was “${text}”.`);
-  else verdict("added", "Added.", `“${text}” set ${plural(now, "new bit")}; the rest of its ${result.positions.length} were set before.`);
+  if (fresh.length === 0) probes.say("added", "Already there.", `${name} sets no new bit.`);
+  else if (fresh.length > 1) probes.say("added", `${plural(fresh.length, "key")} added.`, `The last was ${name}.`);
+  else probes.say("added", "Added.", `${name} has ${plural(all, "bit")}; ${now === 0 ? "all were set before" : now === all ? "none was set before" : `${grouped(all - now)} of them set before`}.`);
 }
 
 function change(what) {
-  running++;
   Object.assign(state, what);
   writeAddress();
   show();
-  running = 0;
-  $("verdict").className = "verdict";
-  $("verdict").textContent = "";
-  $("sum").replaceChildren();
 }
 
 function findFalsePositive() {
@@ -386,10 +290,8 @@ function findFalsePositive() {
     const text = `guess-${i}`;
     if (bloom.mayMatch(keyBytes(text), filter) && !holds(text)) return ask(text);
   }
-  running++;
-  $("sum").replaceChildren();
-  verdict("miss", "None found.", "Of 100,000 guesses, the filter turned every one down.");
-  running = 0;
+  probes.clear();
+  return probes.say("miss", "None found.", "The filter turned down every one of 100,000 guesses.");
 }
 
 // --- Controls ---
@@ -468,6 +370,8 @@ function wireTheme() {
     storage((store) => store.setItem("theme", root.dataset.theme));
     label();
     bits.draw();
+    filePart.map.draw();
+    filePart.bits.draw();
   });
 }
 
@@ -483,6 +387,10 @@ Bloom.load().then((loaded) => {
   strangers = makeStrangers();
   $("wasm-size").textContent = `${Math.round(bloom.size / 1024)} KB`;
   bits = new Bits($("array"), "Bit array: arrow keys choose a bit", describe, showDetail);
+  probes = new Probes(bloom, bits, $("verdict"), $("sum"));
+  byKeys = new Plot($("by-keys"));
+  byK = new Plot($("by-k"));
+  filePart = new FilePart(bloom);
   wireTheme();
   wire();
   start();

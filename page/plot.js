@@ -22,56 +22,69 @@ function percent(rate) {
 
 const LOWEST = 1e-5;
 
-// `from`..`to` on the x axis, `rate(x)` the curve; `here` the point, `measured` its other height,
-// `guide` a vertical line with a word at it.
-function plot(host, { from, to, rate, here, measured, guide, axis, label, step }) {
-  const width = 460;
-  const height = 230;
-  const [left, right, top, bottom] = [52, 14, 12, 40];
-  const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
-  const y = (value) =>
-    top + (Math.log10(Math.max(value, LOWEST)) / Math.log10(LOWEST)) * (height - top - bottom);
-  const drawing = document.createElementNS(SVG, "svg");
-  drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  drawing.setAttribute("role", "img");
-  drawing.setAttribute("aria-label", label);
-  for (let power = 0; power >= -5; power--) {
-    const at = y(10 ** power);
-    svg("line", { x1: left, x2: width - right, y1: at, y2: at, class: "grid" }, drawing);
-    const text = power >= -2 ? `${10 ** (power + 2)} %` : `${(10 ** (power + 2)).toFixed(-power - 2)} %`;
-    svg("text", { x: left - 8, y: at + 4, class: "tick end" }, drawing, text);
+// About five round numbers from 0 to `to`.
+function roundTicks(to) {
+  const rough = to / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= rough) * power);
+  return Array.from({ length: Math.floor(to / step) + 1 }, (_, i) => i * step);
+}
+
+// A curve that is drawn anew when its place changes its width.
+class Plot {
+  constructor(host) {
+    this.host = host;
+    new ResizeObserver(() => this.draw()).observe(host);
   }
-  const ticks = 5;
-  const seen = new Set();
-  for (let i = 0; i <= ticks; i++) {
-    const value = Math.round(from + ((to - from) * i) / ticks);
-    if (seen.has(value)) continue;
-    seen.add(value);
-    svg("text", { x: x(value), y: height - bottom + 18, class: "tick middle" }, drawing, value.toLocaleString("en"));
+
+  // `rate(x)` is the curve over `from`..`to`, in steps of 1 if `steps`; `here` the point on it,
+  // `measured` another height there; `guide` a vertical line with a word at it.
+  show(what) {
+    this.what = what;
+    this.draw();
   }
-  svg("text", { x: (left + width - right) / 2, y: height - 5, class: "tick middle" }, drawing, axis);
-  if (guide) {
-    svg("line", { x1: x(guide.at), x2: x(guide.at), y1: top, y2: height - bottom, class: "guide" }, drawing);
-    const leftward = x(guide.at) > width * 0.6;
-    svg("text", { x: x(guide.at) + (leftward ? -6 : 6), y: height - bottom - 8, class: leftward ? "tick end" : "tick" }, drawing, guide.word);
-  }
-  const points = [];
-  const steps = step ? (to - from) / step : 160;
-  for (let i = 0; i <= steps; i++) {
-    const value = from + ((to - from) * i) / steps;
-    points.push(`${x(value).toFixed(1)},${y(rate(value)).toFixed(1)}`);
-  }
-  svg("polyline", { points: points.join(" "), class: "curve" }, drawing);
-  if (step) {
-    for (let value = from; value <= to; value += step) {
-      svg("circle", { cx: x(value), cy: y(rate(value)), r: 2, class: "dot" }, drawing);
+
+  draw() {
+    const width = this.host.clientWidth;
+    if (!this.what || width === 0) return;
+    const { from, to, rate, here, measured, guide, axis, label, steps, ticks } = this.what;
+    const height = Math.max(190, Math.min(240, width * 0.5));
+    const [left, right, top, bottom] = [62, 12, 10, 42];
+    const x = (value) => left + ((value - from) / (to - from)) * (width - left - right);
+    const y = (value) =>
+      top + (Math.log10(Math.max(value, LOWEST)) / Math.log10(LOWEST)) * (height - top - bottom);
+    const drawing = document.createElementNS(SVG, "svg");
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label })) {
+      drawing.setAttribute(name, value);
     }
+    for (let power = 0; power >= -5; power--) {
+      const at = y(10 ** power);
+      svg("line", { x1: left, x2: width - right, y1: at, y2: at, class: "grid" }, drawing);
+      const text = `${(10 ** (power + 2)).toFixed(Math.max(0, -power - 2))} %`;
+      svg("text", { x: left - 8, y: at + 4, class: "tick end" }, drawing, text);
+    }
+    for (const value of ticks ?? roundTicks(to)) {
+      svg("text", { x: x(value), y: height - bottom + 18, class: "tick middle" }, drawing, value.toLocaleString("en"));
+    }
+    svg("text", { x: (left + width - right) / 2, y: height - 4, class: "tick middle" }, drawing, axis);
+    if (guide) {
+      const at = x(guide.at);
+      const leftward = at > width * 0.6;
+      svg("line", { x1: at, x2: at, y1: top, y2: height - bottom, class: "guide" }, drawing);
+      svg("text", { x: at + (leftward ? -7 : 7), y: height - bottom - 9, class: leftward ? "tick end" : "tick" }, drawing, guide.word);
+    }
+    const count = steps ? to - from : 200;
+    const values = Array.from({ length: count + 1 }, (_, i) => from + ((to - from) * i) / count);
+    const seen = values.filter((value) => rate(value) >= LOWEST);
+    const points = seen.map((value) => `${x(value).toFixed(1)},${y(rate(value)).toFixed(1)}`);
+    svg("polyline", { points: points.join(" "), class: "curve" }, drawing);
+    if (steps) {
+      for (const value of seen) svg("circle", { cx: x(value), cy: y(rate(value)), r: 2, class: "dot" }, drawing);
+    }
+    if (measured !== undefined) {
+      svg("path", { d: `M${x(here)} ${y(measured) - 7} l7 7 -7 7 -7 -7z`, class: "measured" }, drawing);
+    }
+    svg("circle", { cx: x(here), cy: y(rate(here)), r: 5.5, class: "estimated" }, drawing);
+    this.host.replaceChildren(drawing);
   }
-  const [px, py] = [x(here), y(rate(here))];
-  if (measured !== undefined) {
-    const my = y(measured);
-    svg("path", { d: `M${px} ${my - 7} l7 7 -7 7 -7 -7z`, class: "measured" }, drawing);
-  }
-  svg("circle", { cx: px, cy: py, r: 5.5, class: "estimated" }, drawing);
-  host.replaceChildren(drawing);
 }

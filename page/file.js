@@ -1,0 +1,152 @@
+"use strict";
+// The part of the page for a table file that somebody drops on it.
+
+const LARGEST_FILE = 512 * 1024 * 1024;
+
+class FilePart {
+  constructor(bloom) {
+    this.bloom = bloom;
+    this.table = null;
+    this.keys = [];
+    this.owners = new Map();
+    this.map = new FillMap($("map"), "Filters of the file: arrow keys choose one", (i) => this.describe(i), (i) => this.choose(i));
+    this.bits = new Bits($("file-array"), "Bits of the chosen filter: arrow keys choose one",
+      (bit) => describeBit(bit, this.ownersOf(bit)), (bit) => this.showBit(bit));
+    this.probes = new Probes(bloom, this.bits, $("file-verdict"), $("file-sum"));
+    this.wire();
+  }
+
+  wire() {
+    const zone = $("zone");
+    $("file").addEventListener("change", () => {
+      const [file] = $("file").files;
+      if (file) this.open(file);
+      // So that the same file can be chosen again.
+      $("file").value = "";
+    });
+    // A file may land anywhere on the page; a browser would leave the page for it otherwise.
+    let inside = 0;
+    const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+    const light = () => zone.classList.toggle("over", inside > 0);
+    addEventListener("dragenter", (event) => hasFile(event) && (inside++, light()));
+    addEventListener("dragleave", (event) => hasFile(event) && (inside--, light()));
+    addEventListener("dragover", (event) => hasFile(event) && event.preventDefault());
+    addEventListener("drop", (event) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      inside = 0;
+      light();
+      this.open(event.dataTransfer.files[0]);
+    });
+    $("find-in-file").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.find($("file-key").value);
+    });
+  }
+
+  async open(file) {
+    $("file-note").className = "note";
+    $("file-note").textContent = `Reading ${file.name} …`;
+    // A moment to show that.
+    await pause(30);
+    try {
+      if (file.size > LARGEST_FILE) throw new Error("this page reads files of up to 512 MB; the command-line inspector reads any");
+      const table = new TableFile(this.bloom, new Uint8Array(await file.arrayBuffer()));
+      this.table?.close();
+      this.table = table;
+    } catch (error) {
+      $("file-note").className = "note trouble";
+      $("file-note").textContent = `${file.name} cannot be read: ${error.message}`;
+      return;
+    }
+    this.show(file);
+    $("zone").scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
+  }
+
+  show(file) {
+    const { table } = this;
+    const made = table.filters.filter(({ bits }) => bits > 0);
+    const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${plural(table.keys, "key")}.`];
+    if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
+    else if (table.policy === "leveldb.BuiltinBloomFilter2") note.push("Its filters are LevelDB's own bloom filters.");
+    else if (table.policy === "leveldb.BuiltinBloomFilter") {
+      note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
+    } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
+    if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
+    $("file-note").textContent = note.join(" ");
+    $("file-part").hidden = made.length === 0;
+    this.probes.clear();
+    if (made.length === 0) return;
+
+    const sum = (of) => made.reduce((total, filter) => total + of(filter), 0);
+    const keys = made.map((filter) => filter.keys).sort((a, b) => a - b);
+    const set = (id, text) => ($(id).textContent = text);
+    set("file-filters", grouped(made.length));
+    set("file-empty", grouped(table.filters.length - made.length));
+    set("file-keys", keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
+    set("file-spent", table.keys ? (sum(({ bytes }) => bytes.length * 8) / Math.max(1, sum((filter) => filter.keys))).toFixed(1) : "–");
+    set("file-fill", `${(100 * sum(({ fill }) => fill) / made.length).toFixed(0)} %`);
+    const rate = sum(({ fill, k }) => (k === 0 || k > 30 ? 1 : fill ** k)) / made.length;
+    set("file-rate", percent(rate));
+    this.map.show(table.filters, table.filters.findIndex(({ bits }) => bits > 0));
+  }
+
+  describe(number) {
+    const { bits, bytes, k, fill, keys, blocks } = this.table.filters[number];
+    if (bits === 0) return `Filter ${number}: empty, no data block begins in this 2 KiB`;
+    return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${plural(keys, "key")} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
+  }
+
+  choose(number) {
+    const { bytes } = this.table.filters[number];
+    this.probes.clear();
+    this.keys = this.table.keysOf(number);
+    this.owners = ownersOfBits(this.bloom, this.keys, bytes);
+    $("file-chosen").textContent = `${this.describe(number)}.`;
+    this.bits.bit = null;
+    $("file-detail").textContent = bytes.length < 2 ? "" : "Choose a bit to see the keys that set it.";
+    $("file-array").hidden = bytes.length < 2;
+    this.bits.show(bytes);
+  }
+
+  ownersOf(bit) {
+    return (this.owners.get(bit) ?? []).map((index) => keyText(this.keys[index]));
+  }
+
+  showBit(bit) {
+    const buttons = this.ownersOf(bit).map((text) => {
+      const button = element("button", { type: "button", className: "key", textContent: text || "(empty)" });
+      button.addEventListener("click", () => this.find(text));
+      return button;
+    });
+    showBit($("file-detail"), bit, buttons);
+  }
+
+  async find(text) {
+    const { table, probes } = this;
+    $("file-key").value = text;
+    const key = keyBytes(text);
+    const answer = table.find(key);
+    if (!answer) return probes.say("wrong", "The index is damaged.", "LevelDB would not get this far.");
+    const { number, may, there, offset } = answer;
+    if (offset === NONE) {
+      probes.clear();
+      return probes.say("miss", "No block for it.", `${quoted(text)} comes after the last key of this file: LevelDB asks no filter.`);
+    }
+    const filter = table.filters[number];
+    if (!filter) {
+      probes.clear();
+      return probes.say("wrong", "No filter.", `The block at byte ${grouped(offset)} has none, and LevelDB reads it.`);
+    }
+    this.map.select(number);
+    if (!(await probes.run(key, filter.bytes, false))) return undefined;
+    const where = `the data block at byte ${grouped(offset)}`;
+    const name = quoted(text);
+    if (there === "unreadable") return probes.say("wrong", may ? "Maybe there." : "Absent, says the filter.", `Whether it is so is not known: ${where} cannot be read.`);
+    if (!may && there !== "no") return probes.say("wrong", "A lost key.", `${name} is in ${where}, but filter ${number} says no. LevelDB does not find it.`);
+    if (!may) return probes.say("miss", "Certainly absent.", `Filter ${number} says no to ${name}: LevelDB does not read ${where}.`);
+    if (there === "no") return probes.say("wrong", "False positive.", `${name} is not in ${where}, but other keys set all of its bits: LevelDB reads the block in vain.`);
+    const mark = there === "deleted" ? "what it finds is that the key was deleted" : "finds it";
+    return probes.say("hit", "Maybe there, and it is.", `Filter ${number} lets ${name} through: LevelDB reads ${where}, and ${mark}.`);
+  }
+}
