@@ -93,7 +93,8 @@ ensure_browser() {
   fi
   mkdir -p "$target/page-test"
   cp page/test/package.json page/test/package-lock.json "$target/page-test/"
-  (cd "$target/page-test" && npm ci --silent --no-audit --no-fund)
+  (cd "$target/page-test" && npm ci --no-audit --no-fund >npm.log 2>&1) ||
+    fail "npm could not install what drives the browser: see $target/page-test/npm.log"
 }
 
 build

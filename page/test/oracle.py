@@ -1,0 +1,81 @@
+"""What the page is compared with: the C library, and files that stock LevelDB writes.
+
+Reads one JSON request from standard input, and answers with JSON. Keys are hex.
+"""
+
+import ctypes
+import glob
+import json
+import os
+import sys
+
+request = json.load(sys.stdin)
+
+
+def c_library():
+    library = ctypes.CDLL(os.environ["LIBRARY"])
+    library.leveldb_bloom_policy_create.restype = ctypes.c_void_p
+    library.leveldb_bloom_create_filter.restype = ctypes.c_void_p
+    library.leveldb_bloom_free.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def create_filters():
+    library = c_library()
+    filters = []
+    for bits_per_key, keys in request["filters"]:
+        keys = [bytes.fromhex(key) for key in keys]
+        policy = ctypes.c_void_p(library.leveldb_bloom_policy_create(bits_per_key))
+        length = ctypes.c_size_t()
+        filter_ = library.leveldb_bloom_create_filter(
+            policy,
+            (ctypes.c_char_p * len(keys))(*keys),
+            (ctypes.c_size_t * len(keys))(*map(len, keys)),
+            ctypes.c_size_t(len(keys)),
+            ctypes.byref(length),
+        )
+        filters.append(ctypes.string_at(filter_, length.value).hex())
+        library.leveldb_bloom_free(filter_)
+        library.leveldb_bloom_policy_destroy(policy)
+    return filters
+
+
+def may_match():
+    library = c_library()
+    filter_ = bytes.fromhex(request["filter"])
+    size = ctypes.c_size_t
+    return [
+        library.leveldb_bloom_key_may_match(key, size(len(key)), filter_, size(len(filter_)))
+        for key in map(bytes.fromhex, request["keys"])
+    ]
+
+
+def database():
+    import plyvel
+
+    with open("/proc/self/maps") as maps:
+        if "leveldb_bloom" in maps.read():
+            sys.exit("this database should be written by stock LevelDB, and our library is loaded")
+    folder = request["folder"]
+    values = request["values"]
+    bits_per_key = request["bits_per_key"]
+    db = plyvel.DB(
+        folder,
+        create_if_missing=True,
+        bloom_filter_bits=bits_per_key,
+        compression=request["compression"],
+    )
+    for number, key in enumerate(request["keys"]):
+        db.put(bytes.fromhex(key), b"value " * values[number % len(values)])
+    for key in request["deleted"]:
+        db.delete(bytes.fromhex(key))
+    if not request["deleted"]:
+        db.compact_range()
+    db.close()
+    if request["deleted"]:
+        # A log becomes a table when the database is opened the next time, deletions and all.
+        plyvel.DB(folder, bloom_filter_bits=bits_per_key).close()
+    return glob.glob(f"{folder}/*.ldb")
+
+
+json.dump({"filters": create_filters, "match": may_match, "database": database}[request["ask"]](), sys.stdout)

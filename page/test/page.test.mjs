@@ -1,0 +1,525 @@
+// The page in a real Chromium, against the C library and files of stock LevelDB. scripts/page.sh
+// --test runs it.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, afterEach, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { axe, launch } from "./browser.mjs";
+
+const hex = (text) => Buffer.from(text).toString("hex");
+const address = pathToFileURL(process.env.PAGE).href;
+
+let browser;
+let folder;
+let said;
+let page;
+
+function oracle(request) {
+  const script = new URL("oracle.py", import.meta.url).pathname;
+  const { status, stdout, stderr } = spawnSync("/usr/bin/python3", ["-B", script], {
+    input: JSON.stringify(request),
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const cFilter = (bitsPerKey, keys) => oracle({ ask: "filters", filters: [[bitsPerKey, keys.map(hex)]] })[0];
+
+let databases = 0;
+function stockTable({ keys, deleted = [], values = [20], bitsPerKey = 10, compression = null }) {
+  const tables = oracle({
+    ask: "database",
+    folder: join(folder, String(databases++)),
+    keys: keys.map(hex),
+    deleted: deleted.map(hex),
+    values,
+    bits_per_key: bitsPerKey,
+    compression,
+  });
+  assert.equal(tables.length, 1);
+  return tables[0];
+}
+
+// A second opinion on where a key's bits are, from the format's description.
+function positionsOf(key, k, m) {
+  const M = 0xc6a4a793;
+  let h = (0xbc9f1d34 ^ Math.imul(key.length, M)) >>> 0;
+  let at = 0;
+  for (; at + 4 <= key.length; at += 4) {
+    h = Math.imul(h + key.readUInt32LE(at), M) >>> 0;
+    h = (h ^ (h >>> 16)) >>> 0;
+  }
+  if (at < key.length) {
+    for (let i = 0; at + i < key.length; i++) h = (h + (key[at + i] << (8 * i))) >>> 0;
+    h = Math.imul(h, M) >>> 0;
+    h = (h ^ (h >>> 24)) >>> 0;
+  }
+  const delta = ((h >>> 17) | (h << 15)) >>> 0;
+  const sums = Array.from({ length: k }, (_, j) => Number((BigInt(h) + BigInt(j) * BigInt(delta)) % (1n << 32n)));
+  return { h, delta, sums, positions: sums.map((sum) => sum % m) };
+}
+
+async function open(options = {}, url = address) {
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 900 }, ...options });
+  const opened = await context.newPage();
+  opened.on("console", (message) => said.push(message.text()));
+  opened.on("pageerror", (error) => said.push(error.message));
+  await opened.goto(url);
+  await opened.waitForFunction(() => document.getElementById("hex").textContent !== "");
+  return opened;
+}
+
+const shownHex = async (of = page) => (await of.textContent("#hex")).replaceAll(" ", "");
+
+async function settled(of = page, panel = "#verdict") {
+  await of.waitForFunction((panel) => document.querySelector(panel).textContent !== "", panel);
+  return of.textContent(panel);
+}
+
+async function check(key) {
+  await page.fill("#check-key", key);
+  await page.click("#check button");
+  return settled();
+}
+
+async function add(key) {
+  await page.fill("#add-key", key);
+  await page.press("#add-key", "Enter");
+  return settled();
+}
+
+async function drop(path, of = page) {
+  const bytes = readFileSync(path).toString("base64");
+  const dataTransfer = await of.evaluateHandle((bytes) => {
+    const transfer = new DataTransfer();
+    const content = Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0));
+    transfer.items.add(new File([content], "000005.ldb"));
+    return transfer;
+  }, bytes);
+  await of.dispatchEvent("#zone", "drop", { dataTransfer });
+  await of.waitForFunction(() => !/^$|^Reading/.test(document.getElementById("file-note").textContent));
+  return of.textContent("#file-note");
+}
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "leveldb-bloom-page."));
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  said = [];
+  page = await open();
+});
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  assert.deepEqual(said, [], "the console is silent");
+});
+
+const FRUIT = "apple apricot banana blackberry blueberry cherry currant date elderberry fig gooseberry grape kiwi lemon mango melon orange peach pear plum".split(" ");
+
+test("it opens with a filter, and a key that was asked for", async () => {
+  assert.equal(await shownHex(), cFilter(10, FRUIT));
+  assert.match(await page.textContent("#hex-note"), /^Byte for byte what LevelDB writes/);
+  assert.match(await settled(), /Certainly absent/);
+});
+
+test("its bytes are those of the C library", async () => {
+  await page.click("text=hello, world");
+  assert.equal(await shownHex(), "114000414410401006");
+  for (const [bits, count] of [[1, 1], [10, 64], [7, 123], [44, 3], [50, 100]]) {
+    await page.click("#clear");
+    await page.fill("#bits", String(bits));
+    await page.fill("#many-count", String(count));
+    await page.click("#many button");
+    if (await page.isEnabled("#fit")) await page.click("#fit");
+    const keys = Array.from({ length: count }, (_, i) => `key-${String(i + 1).padStart(4, "0")}`);
+    assert.equal(await shownHex(), cFilter(bits, keys), `${count} keys at ${bits}`);
+  }
+  await page.click("#clear");
+  for (const key of ["0xc397", "", "ключ"]) await add(key);
+  await page.fill("#bits", "10");
+  await page.click("#fit");
+  const keys = ["c397", "", hex("ключ")];
+  assert.equal(await shownHex(), oracle({ ask: "filters", filters: [[10, keys]] })[0]);
+});
+
+test("a key is added, and its probes are shown with the arithmetic", async () => {
+  await page.fill("#room", "30");
+  assert.match(await check("quince"), /Certainly absent/);
+  assert.match(await add("quince"), /Added\./);
+  assert.match(await add("quince"), /Already there/);
+  assert.match(await check("quince"), /Maybe there, and it is/);
+  for (const key of ["quince", "b", "papaya", ""]) {
+    await check(key);
+    const filter = Buffer.from(await shownHex(), "hex");
+    const m = (filter.length - 1) * 8;
+    const expected = positionsOf(Buffer.from(key), 6, m);
+    const caption = await page.textContent("#sum caption");
+    const word = (number) => `0x${number.toString(16).padStart(8, "0")}`;
+    assert.ok(caption.includes(word(expected.h)) && caption.includes(word(expected.delta)), caption);
+    const rows = await page.$$eval("#sum tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    const wanted = expected.positions.map((bit, j) => [
+      String(j),
+      expected.sums[j].toLocaleString("en"),
+      bit.toLocaleString("en"),
+      filter[bit >> 3] & (1 << (bit & 7)) ? "✓ set" : "✕ clear",
+    ]);
+    assert.deepEqual(rows, wanted, key);
+  }
+});
+
+test("a false positive is found, and called that", async () => {
+  await page.click("#find");
+  assert.match(await settled(), /False positive\..*was never added/);
+  const key = await page.inputValue("#check-key");
+  const rows = await page.$$eval("#sum tbody tr", (rows) => rows.map((row) => row.className));
+  assert.deepEqual(new Set(rows), new Set(["hit"]));
+  assert.ok(!FRUIT.includes(key));
+  assert.deepEqual(oracle({ ask: "match", filter: cFilter(10, FRUIT), keys: [hex(key), hex("quince")] }), [1, 0]);
+});
+
+test("probes appear one after another, unless motion is unwelcome", async () => {
+  assert.equal(await page.locator("#sum tbody tr").count(), 6);
+  const moving = await open({ reducedMotion: "no-preference" });
+  await settled(moving);
+  await moving.fill("#check-key", "apple");
+  const counts = await moving.evaluate(async () => {
+    const seen = [];
+    const watch = new MutationObserver(() => seen.push(document.querySelectorAll("#sum tbody tr").length));
+    watch.observe(document.getElementById("sum"), { childList: true, subtree: true });
+    document.getElementById("check").requestSubmit();
+    const first = document.querySelectorAll("#sum tbody tr").length;
+    await new Promise((done) => new MutationObserver(() => document.getElementById("verdict").textContent && done())
+      .observe(document.getElementById("verdict"), { childList: true }));
+    return [first, ...seen];
+  });
+  assert.deepEqual([...new Set(counts)], [0, 1, 2, 3, 4, 5, 6]);
+});
+
+test("a bit that is clicked names its keys", async () => {
+  const filter = Buffer.from(await shownHex(), "hex");
+  const m = (filter.length - 1) * 8;
+  const owners = (bit) => FRUIT.filter((key) => positionsOf(Buffer.from(key), 6, m).positions.includes(bit));
+  const box = await page.locator("#array canvas").boundingBox();
+  for (const bit of [0, 2, 77, 154, m - 1]) {
+    const [x, y] = await page.evaluate((bit) => {
+      const [x, y] = bits.place(bit);
+      return [x + bits.layout.cell / 2, y + bits.layout.cell / 2];
+    }, bit);
+    await page.mouse.click(box.x + 3 + x, box.y + 3 + y);
+    assert.match(await page.textContent("#detail"), new RegExp(`^Bit ${bit} is bit ${bit % 8} of byte ${bit >> 3}: `));
+    assert.deepEqual(await page.locator("#detail button").allTextContents(), owners(bit));
+    const clear = (await page.textContent("#detail")).includes("clear");
+    assert.equal(clear, owners(bit).length === 0);
+  }
+});
+
+test("the bits are drawn where the bytes say", async () => {
+  const filter = Buffer.from(await shownHex(), "hex");
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(() => probes.clear());
+    const drawn = await page.evaluate(() => {
+      const { canvas, filter, layout } = bits;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return Array.from({ length: filter.length * 8 }, (_, bit) => {
+        const [x, y] = bits.place(bit).map((at) => Math.floor((at + 3 + layout.cell / 2 - 1) * devicePixelRatio));
+        const at = (y * canvas.width + x) * 4;
+        return data.slice(at, at + 3).join();
+      });
+    });
+    const colors = (set) => new Set(drawn.filter((_, bit) => bit < (filter.length - 1) * 8 && ((filter[bit >> 3] >> (bit & 7)) & 1) === set));
+    assert.equal(colors(1).size, 1);
+    assert.equal(colors(0).size, 1);
+    assert.notDeepEqual(colors(1), colors(0));
+  }
+  const text = await page.textContent("#text");
+  filter.forEach((byte, i) => assert.ok(text.includes(`byte ${i}: ${byte.toString(16).padStart(2, "0")}, `)));
+});
+
+test("the measured rate is what the C library measures", async () => {
+  await page.click("text=Far too full");
+  const keys = await page.evaluate(() => hexOf(strangers).match(/.{32}/g));
+  assert.equal(new Set(keys).size, 10_000);
+  const wrong = oracle({ ask: "match", filter: await shownHex(), keys }).reduce((a, b) => a + b);
+  assert.ok(wrong > 1000 && wrong < 9000);
+  assert.equal(await page.textContent("#measured"), `${(wrong / 100).toFixed(1)} %`);
+  const estimated = (1 - Math.exp((-2 * 60) / 80)) ** 2;
+  assert.equal(await page.textContent("#estimated"), `${(100 * estimated).toFixed(1)} %`);
+  const label = await page.getAttribute("#by-keys svg", "aria-label");
+  assert.ok(label.includes(`${(100 * estimated).toFixed(1)} % at 60 keys`), label);
+});
+
+test("the state is in the address", async () => {
+  await page.fill("#bits", "12");
+  await page.fill("#k", "3");
+  await page.fill("#room", "41");
+  await page.fill("#many-count", "5");
+  await page.click("#many button");
+  await add("ключ & co=1#?");
+  await check("key-0003");
+  const again = await open({}, page.url());
+  await settled(again);
+  for (const id of ["hex", "k-note", "bits-out", "room-out", "keys-note", "verdict", "sum"]) {
+    assert.equal(await again.textContent(`#${id}`), await page.textContent(`#${id}`), id);
+  }
+  assert.equal(await again.inputValue("#check-key"), "key-0003");
+  assert.match(await again.textContent("#hex"), / 03$/);
+  await again.click("text=Back to LevelDB's 8");
+  assert.match(await again.textContent("#hex"), / 08$/);
+  // Whatever somebody writes there, the page shows something.
+  for (const odd of ["#bits=0&room=-3&k=99", "#bits=x&many=1e9&key=%ff", "#%", "#key=<b>x</b>"]) {
+    const shown = await open({}, address + odd);
+    assert.ok((await shownHex(shown)).length > 16, odd);
+    assert.equal(await shown.locator("#keys b").count(), 0);
+    await shown.close();
+  }
+});
+
+test("lines that are pasted are many keys", async () => {
+  await page.click("#clear");
+  await page.focus("#add-key");
+  await page.evaluate(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", "one\ntwo\r\nthree\n");
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true, bubbles: true }));
+  });
+  assert.match(await settled(), /3 keys added/);
+  await page.click("#fit");
+  assert.equal(await shownHex(), cFilter(10, ["one", "two", "three"]));
+});
+
+test("served, it asks for itself and nothing else, and could not", async () => {
+  const asked = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    response.setHeader("Content-Type", "text/html");
+    response.end(readFileSync(process.env.PAGE));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  try {
+    const url = `http://127.0.0.1:${server.address().port}/`;
+    const served = await open({ permissions: ["clipboard-read", "clipboard-write"] }, url);
+    const requests = [];
+    served.on("request", (request) => requests.push(request.url()));
+    await drop(stockTable({ keys: FRUIT }), served);
+    await served.click("#copy");
+    await served.waitForFunction(() => document.getElementById("copy").textContent === "Copied");
+    assert.equal(await served.evaluate(() => navigator.clipboard.readText()), await shownHex(served));
+    await served.waitForTimeout(300);
+    assert.deepEqual(asked, ["/"]);
+    assert.deepEqual(requests, []);
+    assert.equal(await served.evaluate(() => fetch("/probe").then(() => "sent", () => "refused")), "refused");
+    assert.equal(await served.evaluate(() => new Promise((done) => {
+      const image = new Image();
+      image.onload = () => done("sent");
+      image.onerror = () => done("refused");
+      image.src = "/probe.png";
+    })), "refused");
+    assert.deepEqual(asked, ["/"]);
+    assert.ok(said.length > 0 && said.every((text) => text.includes("Content Security Policy")), said.join("\n"));
+    said = [];
+  } finally {
+    server.close();
+  }
+});
+
+const USERS = Array.from({ length: 3000 }, (_, i) => `user:${String(i * 2).padStart(6, "0")}`);
+
+for (const compression of [null, "snappy"]) {
+  test(`a file of stock LevelDB is dropped on it (${compression ?? "not compressed"})`, async () => {
+    const note = await drop(stockTable({ keys: USERS, values: [1, 4, 40], compression }));
+    assert.match(note, /with 3,000 keys\. Its filters are LevelDB's own/);
+    const filters = await page.evaluate(() => filePart.table.filters.map(({ bytes }, number) =>
+      bytes.length < 2 ? null : [hexOf(bytes), filePart.table.keysOf(number).map((key) => hexOf(key))]).filter(Boolean));
+    assert.deepEqual(filters.flatMap(([, keys]) => keys), USERS.map(hex));
+    const made = oracle({ ask: "filters", filters: filters.map(([, keys]) => [10, keys]) });
+    assert.deepEqual(filters.map(([bytes]) => bytes), made);
+    assert.equal(await page.textContent("#file-filters"), filters.length.toLocaleString("en"));
+
+    const find = async (key) => {
+      await page.fill("#file-key", key);
+      await page.press("#file-key", "Enter");
+      return settled(page, "#file-verdict");
+    };
+    for (const key of [USERS[0], USERS[1234], USERS.at(-1)]) assert.match(await find(key), /Maybe there, and it is.*finds it/);
+    assert.match(await find("zebra"), /No block for it/);
+    // Between stored keys, all 2,999 of them: the answers are those of the filters.
+    const absent = USERS.slice(0, -1).map((_, i) => `user:${String(i * 2 + 1).padStart(6, "0")}`);
+    const answers = await page.evaluate((keys) => keys.map((key) => {
+      const { number, may, there } = filePart.table.find(keyBytes(key));
+      return { number, may, there };
+    }), absent);
+    assert.ok(answers.every(({ there }) => there === "no"));
+    const wrong = answers.findIndex(({ may }) => may);
+    const right = answers.findIndex(({ may }) => !may);
+    assert.match(await find(absent[right]), /Certainly absent/);
+    assert.match(await find(absent[wrong]), /False positive/);
+    const bytes = await page.evaluate((number) => hexOf(filePart.table.filters[number].bytes), answers[wrong].number);
+    assert.deepEqual(oracle({ ask: "match", filter: bytes, keys: [hex(absent[wrong])] }), [1]);
+
+    await page.focus("#map");
+    await page.keyboard.press("End");
+    assert.match(await page.getAttribute("#map", "aria-valuetext"), /^Filter \d+: \d+ % of \d+ bits set by \d+ keys? of \d data blocks?;/);
+    await page.focus("#file-array");
+    const owned = await page.evaluate(() => [...filePart.owners.keys()][0]);
+    for (let bit = 0; bit < owned; bit++) await page.keyboard.press("ArrowRight");
+    assert.match(await page.textContent("#file-detail"), /set by user:/);
+  });
+}
+
+test("a file with deletions, one without filters, and files that are none", async () => {
+  await drop(stockTable({ keys: FRUIT, deleted: ["fig"] }));
+  await page.fill("#file-key", "fig");
+  await page.press("#file-key", "Enter");
+  assert.match(await settled(page, "#file-verdict"), /was deleted/);
+
+  const whole = readFileSync(stockTable({ keys: USERS, values: [40] }));
+  const { writeFileSync } = await import("node:fs");
+  const path = join(folder, "other");
+  const dropped = (bytes) => {
+    writeFileSync(path, bytes);
+    return drop(path);
+  };
+  assert.match(await drop(stockTable({ keys: FRUIT, bitsPerKey: 0 })), /It has no filters/);
+  assert.ok(await page.isHidden("#file-part"));
+  assert.match(await dropped(Buffer.alloc(0)), /cannot be read: /);
+  assert.match(await dropped(Buffer.from("hello, world".repeat(100))), /cannot be read: .*magic number/);
+  assert.match(await dropped(whole.subarray(0, whole.length - 1)), /cannot be read: /);
+  const damaged = Buffer.from(whole);
+  damaged[100] ^= 1;
+  assert.match(await dropped(damaged), /1 data block cannot be read.*checksum/);
+  assert.ok(await page.isVisible("#file-part"));
+  assert.match(await dropped(whole), /with 3,000 keys/);
+});
+
+test("no byte of a file can stop it", async () => {
+  const whole = readFileSync(stockTable({ keys: FRUIT }));
+  const failed = await page.evaluate((bytes) => {
+    const whole = Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0));
+    const failed = [];
+    for (let at = 0; at < whole.length; at++) {
+      for (const flip of [0x01, 0x80, 0xff]) {
+        const damaged = whole.slice();
+        damaged[at] ^= flip;
+        try {
+          const table = new TableFile(bloom, damaged);
+          table.find(keyBytes("fig"));
+          table.keysOf(0);
+          table.close();
+        } catch (error) {
+          // A message is an answer; a trap of the wasm is none.
+          if (error instanceof WebAssembly.RuntimeError) failed.push([at, flip, error.message]);
+        }
+      }
+    }
+    return failed;
+  }, whole.toString("base64"));
+  assert.deepEqual(failed, []);
+});
+
+test("it can be used from the keyboard alone", async () => {
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.className || document.activeElement.localName);
+  const tabTo = async (id) => {
+    for (let i = 0; i < 80; i++) {
+      await page.keyboard.press("Tab");
+      if ((await focused()) === id) {
+        const outlined = await page.evaluate(() => {
+          const { activeElement } = document;
+          const shown = activeElement.id === "file" ? activeElement.nextElementSibling : activeElement;
+          return getComputedStyle(shown).outlineStyle !== "none";
+        });
+        assert.ok(outlined, `${id} shows that it has the focus`);
+        return;
+      }
+    }
+    assert.fail(`Tab does not reach ${id}`);
+  };
+  await tabTo("skip");
+  await tabTo("theme");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+  await tabTo("bits");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.textContent("#bits-out"), "11");
+  await page.keyboard.press("ArrowLeft");
+  await tabTo("array");
+  await page.keyboard.press("End");
+  assert.equal(await page.getAttribute("#array", "aria-valuenow"), "199");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await page.getAttribute("#array", "aria-valuenow"), "1");
+  await page.keyboard.press("ArrowRight");
+  const said = await page.getAttribute("#array", "aria-valuetext");
+  assert.match(said, /^Bit 2, in byte 0: set by /);
+  await tabTo("copy");
+  await tabTo("summary");
+  await page.keyboard.press("Enter");
+  await tabTo("text");
+  await tabTo("add-key");
+  await page.keyboard.type("quince");
+  await page.keyboard.press("Enter");
+  assert.match(await settled(), /Added/);
+  await tabTo("check-key");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("quince");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("verdict").textContent.includes("and it is"));
+  await tabTo("find");
+  await tabTo("many-count");
+  await tabTo("fit");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.textContent("#room-out"), "21");
+  await tabTo("clear");
+  await tabTo("file");
+});
+
+test("it fits from 320 pixels on, in light and dark, without a violation that axe knows", async () => {
+  const path = stockTable({ keys: USERS, values: [1, 4, 40] });
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [320, 768, 1440, 2560]) {
+      const sized = await open({ colorScheme, viewport: { width, height: 900 } });
+      await drop(path, sized);
+      await sized.fill("#file-key", USERS[7]);
+      await sized.press("#file-key", "Enter");
+      await settled(sized, "#file-verdict");
+      await sized.click("#find");
+      await settled(sized);
+      await sized.click("summary");
+      const over = await sized.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${width} pixels, ${over} too wide`);
+      if (width === 320 || width === 1440) {
+        await sized.evaluate(axe);
+        const { violations, passes } = await sized.evaluate(() => axe.run());
+        assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], `${colorScheme}, ${width}`);
+        assert.ok(passes.some(({ id }) => id === "color-contrast"));
+      }
+      await sized.context().close();
+    }
+  }
+});
+
+test("light and dark follow the system, until one chooses", async () => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await background();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await background();
+  assert.notEqual(light, dark);
+  await page.click("#theme");
+  assert.equal(await background(), light);
+  await page.reload();
+  assert.equal(await background(), light);
+});
