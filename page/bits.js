@@ -76,7 +76,7 @@ class Bits {
       const gap = labels ? Math.round(cell * 0.7) : cell >= 6 ? 4 : 2;
       const height = cell + (labels ? 24 : cell >= 6 ? 4 : 1);
       const most = Math.floor((width + gap) / (8 * cell + gap));
-      const columns = Math.max(1, most >= 4 ? most - (most % 4) : Math.min(most, 2));
+      const columns = Math.max(1, labels && most >= 4 ? most - (most % 4) : most - (most % 2));
       const rows = Math.ceil(bytes / columns);
       const used = Math.min(columns, bytes) * (8 * cell + gap) - gap;
       const fills = used > width * 0.86 || columns >= bytes;

@@ -145,7 +145,10 @@ class FilePart {
     if (there === "unreadable") return probes.say("wrong", may ? "Maybe there." : "Absent, says the filter.", `Whether it is so is not known: ${where} cannot be read.`);
     if (!may && there !== "no") return probes.say("wrong", "A lost key.", `${name} is in ${where}, but filter ${number} says no. LevelDB does not find it.`);
     if (!may) return probes.say("miss", "Certainly absent.", `Filter ${number} says no to ${name}: LevelDB does not read ${where}.`);
-    if (there === "no") return probes.say("wrong", "False positive.", `${name} is not in ${where}, but other keys set all of its bits: LevelDB reads the block in vain.`);
+    if (there === "no") {
+      probes.wrong();
+      return probes.say("wrong", "False positive.", `${name} is not in ${where}, but other keys set all of its bits: LevelDB reads the block in vain.`);
+    }
     const mark = there === "deleted" ? "what it finds is that the key was deleted" : "finds it";
     return probes.say("hit", "Maybe there, and it is.", `Filter ${number} lets ${name} through: LevelDB reads ${where}, and ${mark}.`);
   }

@@ -8,7 +8,6 @@
 
 extern crate alloc;
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::slice;
 
@@ -29,13 +28,15 @@ mod runtime {
     }
 }
 
-/// `len` bytes of zeros.
+/// `len` bytes of zeros; NULL where there is no memory for them.
 #[unsafe(no_mangle)]
 pub extern "C" fn take(len: usize) -> *mut u8 {
-    let mut bytes = vec![0; len].into_boxed_slice();
-    let start = bytes.as_mut_ptr();
-    core::mem::forget(bytes);
-    start
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(len).is_err() {
+        return core::ptr::null_mut();
+    }
+    bytes.resize(len, 0);
+    bytes.leak().as_mut_ptr()
 }
 
 /// Gives back what [`take`] gave.

@@ -130,8 +130,7 @@ function show() {
   }
 
   $("array-note").textContent =
-    `${grouped(m)} bits in ${plural(filter.length - 1, "byte")}, and one byte for k. ` +
-    `${grouped(set)} are set.`;
+    `${grouped(m)} bits in ${grouped(filter.length - 1)} bytes, ${grouped(set)} of them set, and one byte for k`;
   probes.clear();
   bits.show(filter);
   showDetail();
@@ -143,12 +142,16 @@ function show() {
 
 function showHex(n) {
   $("hex").textContent = hexOf(filter, " ");
-  const same = state.k === null && n === state.room;
-  $("hex-note").textContent = same
-    ? `Byte for byte what LevelDB writes for ${n === 1 ? "this key" : `these ${grouped(n)} keys`}.`
-    : state.k !== null && state.k !== ownK()
-      ? `LevelDB never writes ${plural(state.k, "probe")} at ${plural(state.bits, "bit")} per key, but it reads such a filter.`
-      : `LevelDB knows all keys when it makes a filter: it would size this one for the ${grouped(n)} that are in it.`;
+  // Where it scrolls, the keyboard must be able to.
+  $("hex").tabIndex = $("hex").scrollHeight > $("hex").clientHeight ? 0 : -1;
+  let note = `Byte for byte what LevelDB writes for ${n === 1 ? "this key" : `these ${grouped(n)} keys`}.`;
+  if (currentK() !== ownK()) {
+    note = `LevelDB never writes ${plural(state.k, "probe")} at ${plural(state.bits, "bit")} per key, but it reads such a filter.`;
+  } else if (n === 0) note = "No key is in it yet.";
+  else if (n !== state.room) {
+    note = `LevelDB knows all keys when it makes a filter: it would size this one for the ${grouped(n)} that are in it.`;
+  }
+  $("hex-note").textContent = note;
   $("fit").disabled = n === state.room || n === 0 || n > 500;
 }
 
@@ -198,7 +201,7 @@ function glow(positions) {
 }
 
 function showKeys(n) {
-  const shown = 60;
+  const shown = 100;
   const items = entries.slice(0, shown).map((entry) => element("li", {}, keyButton(entry)));
   if (n > shown) items.push(element("li", { textContent: `and ${grouped(n - shown)} more` }));
   $("keys").replaceChildren(...items);
@@ -256,6 +259,7 @@ async function ask(text) {
   } else if (holds(text)) {
     probes.say("hit", "Maybe there, and it is.", `${name}: all of its bits are set. LevelDB reads the block and finds it.`);
   } else {
+    probes.wrong();
     probes.say("wrong", "False positive.", `${name} was never added, but other keys set all of its bits. LevelDB reads the block in vain.`);
   }
 }
@@ -297,9 +301,13 @@ function findFalsePositive() {
 // --- Controls ---
 
 function wire() {
-  for (const [id, name] of [["bits", "bits"], ["k", "k"], ["room", "room"]]) {
-    $(id).addEventListener("input", (event) => change({ [name]: Number(event.target.value) }));
+  for (const name of ["bits", "room"]) {
+    $(name).addEventListener("input", () => change({ [name]: Number($(name).value) }));
   }
+  $("k").addEventListener("input", () => {
+    const k = Number($("k").value);
+    change({ k: k === ownK() ? null : k });
+  });
   for (const button of document.querySelectorAll("[data-preset]")) {
     button.addEventListener("click", () => {
       change({ k: null, ...structuredClone(PRESETS[button.dataset.preset]) });
@@ -360,7 +368,7 @@ function wireTheme() {
     }
   };
   const now = () => root.dataset.theme ?? (dark.matches ? "dark" : "light");
-  const label = () => ($("theme").textContent = now() === "dark" ? "Light" : "Dark");
+  const label = () => ($("theme").textContent = now() === "dark" ? "Light mode" : "Dark mode");
   const stored = storage((store) => store.getItem("theme"));
   if (stored === "light" || stored === "dark") root.dataset.theme = stored;
   label();

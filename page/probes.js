@@ -78,6 +78,12 @@ class Probes {
     return body;
   }
 
+  // The bits were hits, and the answer is wrong all the same.
+  wrong() {
+    for (const mark of this.bits.marks) mark.kind = "wrong";
+    this.bits.draw();
+  }
+
   say(kind, title, why) {
     const sign = { miss: "✕", hit: "✓", wrong: "!", added: "+" }[kind];
     this.verdict.className = `verdict ${kind}`;

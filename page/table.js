@@ -9,6 +9,7 @@ class TableFile {
     this.wasm = bloom.wasm;
     this.bloom = bloom;
     const start = this.wasm.take(bytes.length);
+    if (start === 0) throw new Error("there is no memory for it in this tab");
     new Uint8Array(this.wasm.memory.buffer).set(bytes, start);
     this.at = this.wasm.table_open(start, bytes.length);
     if (!this.wasm.table_is_open(this.at)) {

@@ -13,9 +13,10 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
   ctest                 the C and C++ library against real LevelDBs (ctest/)
+  scripts/page.sh       the page that shows the bits, in a headless Chromium
 
   --quick               only the Rust part: no packages, a few seconds
-  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`
+  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; the page is left out then
 
 The build tree is target/cmake.
 TEXT
@@ -61,3 +62,6 @@ cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_
 cmake --build target/cmake
 step "ctest"
 ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+[ $# -eq 0 ] || exit 0
+
+scripts/page.sh --test

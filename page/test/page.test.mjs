@@ -231,7 +231,9 @@ test("the bits are drawn where the bytes say", async () => {
     await page.evaluate(() => probes.clear());
     const drawn = await page.evaluate(() => {
       const { canvas, filter, layout } = bits;
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+      pen.drawImage(canvas, 0, 0);
+      const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
       return Array.from({ length: filter.length * 8 }, (_, bit) => {
         const [x, y] = bits.place(bit).map((at) => Math.floor((at + 3 + layout.cell / 2 - 1) * devicePixelRatio));
         const at = (y * canvas.width + x) * 4;
@@ -495,8 +497,10 @@ test("it fits from 320 pixels on, in light and dark, without a violation that ax
       await sized.fill("#file-key", USERS[7]);
       await sized.press("#file-key", "Enter");
       await settled(sized, "#file-verdict");
-      await sized.click("#find");
+      await sized.click("text=200 keys");
       await settled(sized);
+      await sized.click("#find");
+      await sized.waitForFunction(() => document.getElementById("verdict").textContent.startsWith("!"));
       await sized.click("summary");
       const over = await sized.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(over <= 0, `${width} pixels, ${over} too wide`);
