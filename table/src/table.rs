@@ -21,6 +21,14 @@ pub struct Buffers {
     contents: Vec<u8>,
 }
 
+impl Buffers {
+    /// The length, decompressed, of the block that was read last.
+    #[must_use]
+    pub fn contents_len(&self) -> usize {
+        self.contents.len()
+    }
+}
+
 /// A table file of which the footer, the index and the metaindex were read.
 #[derive(Clone, Debug)]
 pub struct Table<R, C> {

@@ -1,0 +1,426 @@
+//! What the figures mean, in sentences.
+
+use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, POLICY_NAME, probes_for};
+use serde::Serialize;
+
+use crate::find::{Database, Place};
+use crate::manifest::BYTEWISE;
+use crate::scan::{Format, OTHER_NAME, Report};
+use crate::sums::{Sums, ratio};
+use crate::text::{bytes, count, percent, plural, tenths};
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// Reads give wrong answers.
+    Wrong,
+    /// Memory or time is spent for nothing.
+    Wasted,
+    /// Good to know.
+    Note,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Note {
+    pub weight: Weight,
+    /// A word to look for, which stays the same over versions.
+    pub topic: &'static str,
+    pub text: String,
+}
+
+/// The notes on all tables, the most important first.
+pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: bool) -> Vec<Note> {
+    let mut notes = Notes { notes: Vec::new(), reports, databases, total, data };
+    notes.lost_keys();
+    notes.missing_tables();
+    notes.names();
+    notes.comparator();
+    notes.no_filters();
+    notes.match_all();
+    notes.uncovered();
+    notes.settings();
+    notes.cost();
+    notes.rate();
+    notes.who_asks();
+    notes.unused_and_vanished();
+    notes.notes.sort_by_key(|note| note.weight);
+    notes.notes
+}
+
+struct Notes<'a> {
+    notes: Vec<Note>,
+    reports: &'a [Report],
+    databases: &'a [&'a Database],
+    total: &'a Sums,
+    data: bool,
+}
+
+impl Notes<'_> {
+    fn add(&mut self, weight: Weight, topic: &'static str, text: String) {
+        self.notes.push(Note { weight, topic, text });
+    }
+
+    fn tables(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
+        self.reports.iter().filter(|report| wanted(report)).count() as u64
+    }
+
+    fn lost_keys(&mut self) {
+        let lost: u64 = self.reports.iter().map(Report::keys_lost).sum();
+        if lost == 0 {
+            return;
+        }
+        let transform = self.reports.iter().filter(|r| r.keys_lost() > 0).find_map(|r| r.transform);
+        let text = match transform {
+            Some(transform) => format!(
+                "{} of {} keys do not match their filters, and all that were tried match by {transform}. \
+                 So the filters were made for a comparator that sees only that much of a key, by a \
+                 policy wrapped around the built-in one but with the built-in one's name. Opened \
+                 with the plain policy, this database loses those keys; give a wrapped policy a name \
+                 of its own.",
+                count(lost),
+                count(self.total.bloom.keys_checked),
+            ),
+            None => format!(
+                "{} of {} keys do not match their filters: a Get does not find them, although they \
+                 are there. `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
+                 them, and a compaction with a sound one (leveldb_compact_range) writes sound \
+                 filters.",
+                count(lost),
+                count(self.total.bloom.keys_checked),
+            ),
+        };
+        self.add(Weight::Wrong, "lost-keys", text);
+    }
+
+    fn missing_tables(&mut self) {
+        let missing: usize = self.databases.iter().map(|database| database.missing.len()).sum();
+        if missing > 0 {
+            let text = format!(
+                "{} that the MANIFEST names cannot be found in the folder.",
+                plural(missing as u64, "table", "tables")
+            );
+            self.add(Weight::Wrong, "missing-tables", text);
+        }
+        for database in self.databases {
+            if let Err(reason) = &database.version {
+                let text = format!(
+                    "The MANIFEST of {} could not be read ({reason}): levels and comparator are not \
+                     known.",
+                    database.folder.display()
+                );
+                self.add(Weight::Note, "manifest", text);
+            }
+        }
+    }
+
+    fn names(&mut self) {
+        let with = |format| self.tables(|r| r.policy.as_ref().is_some_and(|p| p.format == format));
+        let (own, other) = (with(Format::LevelDb), with(Format::OtherName));
+        if other > 0 {
+            let text = format!(
+                "{} under the name {OTHER_NAME}, as goleveldb and Java ports write them. The bits are \
+                 the same as LevelDB's, but the C++ library looks for {POLICY_NAME} and ignores \
+                 these: there they cost {} and save nothing. To use them there, give it a policy of \
+                 that name, or let it compact the database.",
+                match own {
+                    0 => "The filters are stored".to_owned(),
+                    _ => format!("{} have their filters stored", plural(other, "table", "tables")),
+                },
+                bytes(self.filter_bytes(|r| {
+                    r.policy.as_ref().is_some_and(|p| p.format == Format::OtherName)
+                })),
+            );
+            self.add(Weight::Wasted, "other-name", text);
+        }
+        let mut foreign: Vec<_> = self
+            .reports
+            .iter()
+            .filter_map(|report| Some((report.policy.as_ref()?, report)))
+            .filter(|(policy, _)| policy.format == Format::Foreign)
+            .collect();
+        foreign.sort_by_key(|(policy, _)| policy.name.clone());
+        foreign.dedup_by_key(|(policy, _)| policy.name.clone());
+        let texts: Vec<_> = foreign
+            .iter()
+            .map(|(policy, report)| {
+                let what = match report.transform {
+                    _ if !self.data => "--quick does not look whether they are of LevelDB's format"
+                        .to_owned(),
+                    Some(transform) => format!(
+                        "they are bloom filters of LevelDB's format, made for {transform}, as a \
+                         comparator of the program's own may want"
+                    ),
+                    None if report.sums.bloom.filters > 0 => {
+                        "they are bloom filters of LevelDB's format under another name".to_owned()
+                    }
+                    None => "their format is not LevelDB's, so that nothing is said about their bits"
+                        .to_owned(),
+                };
+                format!(
+                    "Filters are stored under the name {}, which is the program's own: {what}. Only a \
+                     program that opens the database with a policy of this name asks them.",
+                    policy.name
+                )
+            })
+            .collect();
+        for text in texts {
+            self.add(Weight::Note, "own-policy", text);
+        }
+    }
+
+    fn comparator(&mut self) {
+        let named = self
+            .databases
+            .iter()
+            .filter_map(|database| database.comparator())
+            .find(|comparator| *comparator != BYTEWISE);
+        let unordered = self.tables(|report| !report.bytewise);
+        let who = match named {
+            Some(comparator) => format!("The database has a comparator of its own, {comparator}."),
+            None if unordered > 0 => format!(
+                "The keys of {} are not in the order of their bytes, so that the database has a \
+                 comparator of its own.",
+                plural(unordered, "table", "tables")
+            ),
+            None => return,
+        };
+        let text = format!(
+            "{who} A filter answers for the exact bytes of a key: if that comparator calls keys of \
+             different bytes equal, a filter loses keys, unless the policy is wrapped to see what the \
+             comparator sees. The keys as stored match their filters here{}.",
+            if self.total.bloom.keys_lost > 0 { " in part only" } else { "" }
+        );
+        if self.data && self.total.bloom.keys_checked > 0 {
+            self.add(Weight::Note, "comparator", text);
+        }
+    }
+
+    fn no_filters(&mut self) {
+        let without = self.total.tables - self.total.tables_with_filters.min(self.total.tables);
+        // A table that could not be opened says nothing about its filters.
+        let unreadable = self.tables(|r| r.policy.is_none() && r.problem_count > 0);
+        let without = without.saturating_sub(unreadable);
+        if without == 0 {
+            return;
+        }
+        let (weight, text) = if self.total.tables_with_filters == 0 {
+            let text = "There are no filters: no policy was set when these tables were written. Each Get \
+                 of a key that is not there reads a block of each table that could hold it; 10 bits \
+                 per key (leveldb_filterpolicy_create_bloom(10)) spare 99 of 100 of those reads.";
+            (Weight::Note, text.to_owned())
+        } else {
+            let text = format!(
+                "{} of {} have no filters: they were written before a policy was set. They get them \
+                 when they are compacted (leveldb_compact_range).",
+                count(without),
+                plural(self.total.tables, "table", "tables")
+            );
+            (Weight::Wasted, text)
+        };
+        self.add(weight, "no-filters", text);
+    }
+
+    fn match_all(&mut self) {
+        let all = self.total.bloom.match_all;
+        if all > 0 {
+            let text = format!(
+                "{} a k of 0 or of more than 30, which LevelDB takes for a format of the future: they \
+                 match every key.",
+                plural(all, "filter has", "filters have")
+            );
+            self.add(Weight::Wasted, "match-all", text);
+        }
+    }
+
+    fn uncovered(&mut self) {
+        let blocks = self.total.uncovered_blocks;
+        if blocks > 0 {
+            let text = format!(
+                "{} beyond the last filter of its table: LevelDB reads such blocks for any key.",
+                plural(blocks, "data block begins", "data blocks begin")
+            );
+            self.add(Weight::Wasted, "uncovered", text);
+        }
+    }
+
+    fn settings(&mut self) {
+        let settings = self.total.settings;
+        if settings.differ() {
+            let text = "No one setting of bits per key made all of these filters: it was changed, or \
+                 tables come from several programs. A compaction writes filters of the setting that \
+                 is in force.";
+            self.add(Weight::Note, "settings-differ", text.to_owned());
+        } else if settings.least > MAX_USEFUL_BITS_PER_KEY.unsigned_abs() {
+            let text = format!(
+                "{} bits per key is more than can help: k stays at 30 from 44 bits on, and the hash \
+                 has only 32 bits.",
+                settings.least
+            );
+            self.add(Weight::Wasted, "too-many-bits", text);
+        } else if settings.most < 4 && self.total.bloom.filters > 0 {
+            let text = format!(
+                "At {} bits per key a fifth of all absent keys and more pass the filters; 10 is usual.",
+                settings.most
+            );
+            self.add(Weight::Wasted, "too-few-bits", text);
+        }
+    }
+
+    /// Where filters cost much more than the bits that were asked for: few keys in a filter.
+    fn cost(&mut self) {
+        // Of the tables with filters of this format, since the others' keys pay nothing.
+        let mut sums = Sums::default();
+        for report in self.reports.iter().filter(|report| report.sums.bloom.filters > 0) {
+            sums.add(&report.sums);
+        }
+        let bloom = &sums.bloom;
+        let Some(configured) = sums.settings.one() else { return };
+        let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
+        let spent = sums.filter_block_bytes as f64 * 8.0 / keys as f64;
+        if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
+            return;
+        }
+        let per_filter = bloom.keys_per_filter.mean();
+        let blocks = ratio(sums.data_blocks as f64, bloom.filters as f64);
+        let block = ratio(sums.data_bytes as f64, sums.data_blocks as f64);
+        let offsets = ratio((4 * sums.slots) as f64 * 8.0, keys as f64);
+        let minimum = bloom.filters as f64 * 64.0 / keys as f64;
+        let mut text = format!(
+            "{configured} bits per key cost you {} here, because {} only {} keys",
+            tenths(spent),
+            if blocks > 1.5 { "2 KiB of blocks hold" } else { "blocks hold" },
+            tenths(per_filter),
+        );
+        if minimum > f64::from(configured) {
+            text += &format!(": a filter has at least 64 bits, {} per key", tenths(minimum));
+        }
+        text += &format!(
+            "; the byte that holds k takes {}, and 4 bytes of offset for each 2 KiB of blocks, {} of \
+             them without a filter, take {}.",
+            tenths(8.0 / per_filter.max(0.1)),
+            percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
+            tenths(offsets)
+        );
+        let by = [4.0, 16.0, 64.0].into_iter().find_map(|factor| {
+            let cost =
+                projected(f64::from(configured), per_filter * factor, block * blocks * factor);
+            (cost < 0.8 * spent).then_some((factor, cost))
+        });
+        match by {
+            Some((factor, cost)) => {
+                text += &format!(
+                    " Raise block_size: blocks of {} instead of {} would make it about {} (a Get then \
+                     reads and decompresses a larger block).",
+                    bytes((block * factor) as u64),
+                    bytes(block as u64),
+                    tenths(cost)
+                );
+            }
+            None => text += " A larger block_size would change little: the values are large.",
+        }
+        self.add(Weight::Wasted, "cost", text);
+    }
+
+    fn rate(&mut self) {
+        let bloom = &self.total.bloom;
+        if bloom.asked < 1000 || bloom.filters == 0 {
+            return;
+        }
+        let (estimated, measured) = (bloom.estimated(), bloom.measured());
+        let noise = 4.0 * (estimated.max(1e-6) / bloom.asked as f64).sqrt();
+        if measured > 1.5 * estimated + noise {
+            let text = format!(
+                "Absent keys pass more often ({}) than the fill of the filters explains ({}): these keys \
+                 differ little, and their 32-bit hashes collide.",
+                percent(measured),
+                percent(estimated)
+            );
+            self.add(Weight::Note, "rate", text);
+        }
+    }
+
+    /// Filters are memory for reads that may not happen.
+    fn who_asks(&mut self) {
+        let filter_bytes = self.total.filter_block_bytes;
+        if filter_bytes == 0 {
+            return;
+        }
+        let levels: Vec<_> = self
+            .reports
+            .iter()
+            .filter_map(|report| match report.place {
+                Place::Level(level) => Some((level, report.sums.filter_block_bytes)),
+                _ => None,
+            })
+            .collect();
+        let deepest = levels.iter().map(|(level, _)| *level).max();
+        let in_deepest: u64 =
+            levels.iter().filter(|(l, _)| Some(*l) == deepest).map(|(_, bytes)| bytes).sum();
+        let mut text = format!(
+            "The filters take {}, {} of the tables, and as much memory once the tables are open.",
+            bytes(filter_bytes),
+            percent(ratio(filter_bytes as f64, self.total.file_bytes as f64))
+        );
+        if let Some(deepest) = deepest {
+            text += &format!(
+                " {} of that is in the deepest level in use, {deepest}, where a filter saves a read only \
+                 if the key is nowhere in the database.",
+                percent(ratio(in_deepest as f64, filter_bytes as f64))
+            );
+        }
+        text += " Only Get asks filters; iterators never do. Whether anybody asks them cannot be seen in \
+             the files: run the program with libleveldb_bloom preloaded and LEVELDB_BLOOM_STATS=stderr, \
+             and look at \"queries\" and \"negatives\". With no negatives, save the memory.";
+        self.add(Weight::Note, "who-asks", text);
+    }
+
+    fn unused_and_vanished(&mut self) {
+        let vanished = self.tables(|report| report.vanished);
+        if vanished > 0 {
+            let text = format!(
+                "{} deleted before we read it, by a compaction: the database is in use.",
+                plural(vanished, "table was", "tables were")
+            );
+            self.add(Weight::Note, "vanished", text);
+        }
+        let unused = self.tables(|report| report.place == Place::Unused && !report.vanished);
+        if unused > 0 {
+            let text = format!(
+                "{} not in the MANIFEST: being written by a running database, or about to be deleted. \
+                 What is wrong in such a table is no error.",
+                plural(unused, "table is", "tables are")
+            );
+            self.add(Weight::Note, "unused", text);
+        }
+    }
+
+    fn filter_bytes(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
+        let of = |report: &Report| report.sums.filter_block_bytes;
+        self.reports.iter().filter(|report| wanted(report)).map(of).sum()
+    }
+}
+
+/// Bits per key in filters of `keys` keys for `block` bytes of stored blocks.
+fn projected(bits_per_key: f64, keys: f64, block: f64) -> f64 {
+    let filter = (keys * bits_per_key).max(64.0) + 8.0;
+    let offsets = (block / 2048.0).max(1.0) * 32.0;
+    (filter + offsets) / keys.max(0.1)
+}
+
+/// What a number of probes says of the bits per key: `9 or 10`.
+pub fn bits_of(sums: &Sums) -> String {
+    let settings = sums.settings;
+    match settings.one() {
+        None => "differ".into(),
+        Some(least) if least == settings.most => least.to_string(),
+        Some(least) if settings.most == u32::MAX => format!("{least} or more"),
+        Some(least) if settings.most == least + 1 => format!("{least} or {}", settings.most),
+        Some(least) => format!("{least} to {}", settings.most),
+    }
+}
+
+/// The bits per key to draw curves at, if there is one.
+pub fn configured(sums: &Sums) -> Option<u32> {
+    sums.settings.one().filter(|&bits| sums.bloom.filters > 0 && probes_for(bits) > 0)
+}

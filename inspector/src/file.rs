@@ -1,0 +1,80 @@
+//! A table file, read in large pieces.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use leveldb_bloom_table::ReadAt;
+
+/// How much is read at once: enough that a disk delivers what it can.
+const WINDOW: usize = 1 << 20;
+
+/// An open file, and the piece of it that was read last.
+pub struct TableFile {
+    file: File,
+    len: u64,
+    window: RefCell<Window>,
+}
+
+#[derive(Default)]
+struct Window {
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl TableFile {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+        }
+        Ok(TableFile { file, len: metadata.len(), window: RefCell::default() })
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(buffer)).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => "the file became shorter while it was read".into(),
+                _ => error.to_string(),
+            }
+        })
+    }
+}
+
+impl ReadAt for TableFile {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
+        if buffer.len() > WINDOW {
+            return self.read_exact_at(offset, buffer);
+        }
+        let mut window = self.window.borrow_mut();
+        if !window.copy_to(offset, buffer) {
+            let len = self.len.saturating_sub(offset).min(WINDOW as u64) as usize;
+            // Empty until it is whole, so that a failure leaves nothing wrong behind.
+            let mut bytes = std::mem::take(&mut window.bytes);
+            bytes.resize(len.max(buffer.len()), 0);
+            self.read_exact_at(offset, &mut bytes)?;
+            *window = Window { offset, bytes };
+            window.copy_to(offset, buffer);
+        }
+        Ok(())
+    }
+}
+
+impl Window {
+    fn copy_to(&self, offset: u64, buffer: &mut [u8]) -> bool {
+        let found = offset
+            .checked_sub(self.offset)
+            .and_then(|from| self.bytes.get(usize::try_from(from).ok()?..)?.get(..buffer.len()));
+        if let Some(found) = found {
+            buffer.copy_from_slice(found);
+        }
+        found.is_some()
+    }
+}

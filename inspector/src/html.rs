@@ -1,0 +1,385 @@
+//! The report as one page: no script, no network, light or dark as the browser wants it.
+
+use std::fmt::Write as _;
+
+use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
+
+use crate::explain::{self, Weight};
+use crate::find::Place;
+use crate::inspect::{
+    Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, policies, table_row,
+};
+use crate::sums::{Sums, ratio};
+use crate::text::{bytes, count, percent, plural, tenths};
+
+/// Rows of the list of tables; a report of a hundred thousand would open nowhere.
+const ROWS: usize = 2000;
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --ground: #fbfbf9; --panel: #fff; --ink: #1c2025; --soft: #5b636e;
+  --line: #d9dce1; --bar: #2f6fb3; --bar2: #8fb7de; --bar3: #c8793a; --bar4: #a3a9b3; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #14171b; --panel: #1c2026; --ink: #e6e8eb; --soft: #a0a8b3; --line: #353b44;
+    --bar: #6aa5e2; --bar2: #3a5f86; --bar3: #e0995c; --bar4: #5d6570; --bad: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 68rem; padding: 1.5rem 1rem 4rem; background: var(--ground);
+  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+p { margin: .3rem 0; } .soft { color: var(--soft); }
+.path { overflow-wrap: anywhere; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem;
+  margin: 1.2rem 0; }
+.tile, .panel { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .8rem 1rem; }
+.tile b { display: block; font-size: 1.5rem; font-weight: 600; line-height: 1.3; }
+.tile span { color: var(--soft); font-size: .875rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr));
+  gap: .8rem; }
+.panel h3 { font-size: 1rem; margin: 0 0 .4rem; }
+svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
+svg text { fill: var(--soft); } svg .axis { stroke: var(--line); }
+.notes li { margin: .5rem 0; } .notes b { text-transform: capitalize; }
+.wrong b, .wrong { color: var(--bad); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
+  white-space: nowrap; font-variant-numeric: tabular-nums; }
+th:first-child, td:first-child { text-align: left; }
+.figures td { text-align: left; white-space: normal; } .figures td:first-child { color: var(--soft); }
+.key i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
+.key span { margin-right: 1rem; white-space: nowrap; }
+";
+
+pub fn page(findings: &Findings) -> String {
+    let total = &findings.total;
+    let mut page = String::from(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>Bloom filters of a LevelDB database</title>\n<style>",
+    );
+    page += STYLE;
+    page += "</style>\n<main>\n<h1>Bloom filters of a LevelDB database</h1>\n";
+    for database in findings.databases() {
+        let _ = writeln!(page, "<p class=\"soft path\">{}</p>", escape(&describe(database)));
+    }
+    if findings.databases().is_empty() {
+        for report in findings.reports.iter().take(5) {
+            let path = report.path.display().to_string();
+            let _ = writeln!(page, "<p class=\"soft path\">{}</p>", escape(&path));
+        }
+    }
+    page += &tiles(total, findings.data);
+    page += &notes(findings);
+    page += &plots(findings);
+    page += "<h2>In all</h2>\n<div class=\"panel scroll\"><table class=\"figures\">\n";
+    for (label, figure) in figures(total, &policies(&findings.reports), findings.data) {
+        let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
+    }
+    page += "</table></div>\n";
+    page += &tables(findings);
+    let _ = writeln!(
+        page,
+        "<p class=\"soft\">Written by leveldb-bloom {} inspect{}.</p>\n</main>",
+        env!("CARGO_PKG_VERSION"),
+        if findings.data { "" } else { " --quick" }
+    );
+    page
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn tiles(total: &Sums, data: bool) -> String {
+    let bloom = &total.bloom;
+    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
+    let spent = ratio(total.filter_block_bytes as f64 * 8.0, keys);
+    let mut tiles = vec![
+        (plural(total.tables, "table", "tables"), bytes(total.file_bytes)),
+        (bytes(total.filter_block_bytes), "in filters".into()),
+    ];
+    if bloom.filters > 0 {
+        tiles.push((
+            format!("{} bits per key", tenths(spent)),
+            format!("spent; {} set", explain::bits_of(total)),
+        ));
+        tiles.push(match bloom.asked {
+            0 => (percent(bloom.estimated()), "false positives, estimated".into()),
+            asked => (
+                percent(bloom.measured()),
+                format!(
+                    "false positives of {} absent keys; {} estimated",
+                    count(asked),
+                    percent(bloom.estimated())
+                ),
+            ),
+        });
+        if data {
+            tiles.push((
+                tenths(bloom.keys_per_filter.mean()),
+                format!("keys per filter; {} in all", count(bloom.keys_checked)),
+            ));
+        }
+    }
+    let mut text = String::from("<div class=\"tiles\">\n");
+    for (figure, label) in tiles {
+        let _ = writeln!(
+            text,
+            "<div class=\"tile\"><b>{}</b><span>{}</span></div>",
+            escape(&figure),
+            escape(&label)
+        );
+    }
+    text + "</div>\n"
+}
+
+fn notes(findings: &Findings) -> String {
+    let mut text = String::new();
+    let problems = crate::inspect::problems(&findings.reports, false);
+    if !problems.is_empty() {
+        text += "<h2 class=\"wrong\">Damage</h2>\n<ul class=\"notes path\">\n";
+        for line in problems.trim().lines().skip(1) {
+            let _ = writeln!(text, "<li>{}", escape(line));
+        }
+        text += "</ul>\n";
+    }
+    if findings.notes.is_empty() {
+        return text;
+    }
+    text += "<h2>What this means</h2>\n<ul class=\"notes\">\n";
+    for note in &findings.notes {
+        let (class, word) = match note.weight {
+            Weight::Wrong => (" class=\"wrong\"", "wrong: "),
+            Weight::Wasted => ("", "wasted: "),
+            Weight::Note => ("", ""),
+        };
+        let _ = writeln!(text, "<li{class}><b>{word}</b>{}", escape(&note.text));
+    }
+    text + "</ul>\n"
+}
+
+fn plots(findings: &Findings) -> String {
+    let total = &findings.total;
+    if total.bloom.filters == 0 {
+        return String::new();
+    }
+    let mut text = String::from("<h2>Plots</h2>\n<div class=\"plots\">\n");
+    text += &panel(
+        "Filters by fill",
+        &bars("filters by the share of their bits that are set", &fill_rows(total)),
+    );
+    if findings.data {
+        text += &panel(
+            "Filters by keys",
+            &bars("filters by the number of their keys", &keys_rows(total)),
+        );
+    }
+    text += &panel("Rate of false positives by bits per key", &curve(total, findings.data));
+    if findings.data {
+        text += &panel("Where the bits of a key go", &split(total));
+    }
+    text += &panel("Filter bytes by level", &levels(findings));
+    text + "</div>\n"
+}
+
+fn panel(title: &str, plot: &str) -> String {
+    if plot.is_empty() {
+        return String::new();
+    }
+    format!("<section class=\"panel\"><h3>{title}</h3>\n{plot}</section>\n")
+}
+
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 240.0;
+const LEFT: f64 = 52.0;
+const BOTTOM: f64 = 34.0;
+const TOP: f64 = 18.0;
+
+fn svg(label: &str, drawing: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n{drawing}</svg>\n",
+        escape(label)
+    )
+}
+
+fn bars(what: &str, rows: &[(String, u64)]) -> String {
+    let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
+    let room = (WIDTH - LEFT - 8.0) / rows.len().max(1) as f64;
+    let height = HEIGHT - BOTTOM - TOP;
+    let mut drawing = String::new();
+    // Labels that would touch are left out.
+    let longest = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0) as f64;
+    let every = (longest * 7.0 / room).ceil().max(1.0) as usize;
+    for (i, (label, number)) in rows.iter().enumerate() {
+        let tall = *number as f64 / most * height;
+        let x = LEFT + room * i as f64;
+        let _ = writeln!(
+            drawing,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{tall:.1}\" rx=\"2\" \
+             fill=\"var(--bar)\"><title>{}: {}</title></rect>",
+            x + room * 0.08,
+            TOP + height - tall,
+            room * 0.84,
+            escape(label),
+            count(*number)
+        );
+        if i % every == 0 {
+            let _ = writeln!(
+                drawing,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                x + room / 2.0,
+                HEIGHT - BOTTOM + 16.0,
+                escape(label)
+            );
+        }
+    }
+    let _ = writeln!(
+        drawing,
+        "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{0}\" y2=\"{0}\"/>\n\
+         <text x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{3}</text>",
+        TOP + height,
+        LEFT - 6.0,
+        TOP + 10.0,
+        count(most as u64)
+    );
+    let told: Vec<_> = rows.iter().map(|(label, n)| format!("{label}: {}", count(*n))).collect();
+    svg(&format!("{what}: {}", told.join("; ")), &drawing)
+}
+
+/// The rate over bits per key for a filter of as many keys as half of them have, with what this
+/// database has.
+fn curve(total: &Sums, data: bool) -> String {
+    let bloom = &total.bloom;
+    let keys = if data {
+        bloom.keys_per_filter.median()
+    } else {
+        ratio(bloom.estimated_keys, bloom.filters as f64).round() as u64
+    };
+    let keys_of_one = usize::try_from(keys.max(1)).unwrap_or(usize::MAX);
+    let height = HEIGHT - BOTTOM - TOP;
+    let powers = 6.0;
+    let x = |bits: f64| LEFT + bits / 32.0 * (WIDTH - LEFT - 8.0);
+    let y = |rate: f64| TOP + (-rate.clamp(1e-6, 1.0).log10() / powers) * height;
+    let mut drawing = String::new();
+    for power in 0..=6 {
+        let at = y(10f64.powi(-power));
+        let _ = writeln!(
+            drawing,
+            "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 6.0,
+            at + 4.0,
+            percent(10f64.powi(-power)).replace(".00", "").replace(".0", "")
+        );
+    }
+    for bits in (0..=30).step_by(5) {
+        let _ = writeln!(
+            drawing,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{bits}</text>",
+            x(f64::from(bits)),
+            HEIGHT - BOTTOM + 16.0
+        );
+    }
+    let points: Vec<_> = (1..=32.min(MAX_USEFUL_BITS_PER_KEY))
+        .map(|bits| {
+            let rate = false_positive_rate(bits, keys_of_one);
+            format!("{:.1},{:.1}", x(f64::from(bits)), y(rate))
+        })
+        .collect();
+    let _ = writeln!(
+        drawing,
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--bar)\" stroke-width=\"2\"/>",
+        points.join(" ")
+    );
+    let mut told = format!("the rate for {} in a filter", plural(keys, "key", "keys"));
+    if let Some(bits) = explain::configured(total) {
+        let (name, rate) = match bloom.asked {
+            0 => ("estimated", bloom.estimated()),
+            _ => ("measured", bloom.measured()),
+        };
+        told += &format!("; here {} {name} at {bits} bits per key", percent(rate));
+        let (at, up) = (x(f64::from(bits).min(32.0)), y(rate));
+        let _ = writeln!(
+            drawing,
+            "<circle cx=\"{at:.1}\" cy=\"{up:.1}\" r=\"5\" fill=\"var(--bar3)\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" style=\"fill:var(--ink)\">{} {name}</text>",
+            at + 10.0,
+            up - 6.0,
+            percent(rate)
+        );
+    }
+    let caption =
+        format!("<p class=\"soft\">Curve: filters of {}.</p>\n", plural(keys, "key", "keys"));
+    svg(&told, &drawing) + &caption
+}
+
+/// Bits of a key: those of the filters, k, offsets.
+fn split(total: &Sums) -> String {
+    let bloom = &total.bloom;
+    let keys = bloom.keys_checked as f64;
+    let full = total.slots - total.empty_slots;
+    let all = total.filter_block_bytes as f64 * 8.0;
+    let parts = [
+        ("bits of filters", bloom.bits as f64, "var(--bar)"),
+        ("the byte of k", bloom.filters as f64 * 8.0, "var(--bar2)"),
+        ("offsets of filters", full as f64 * 32.0, "var(--bar3)"),
+        ("offsets of empty slots", total.empty_slots as f64 * 32.0, "var(--bar4)"),
+    ];
+    let (mut drawing, mut at) = (String::new(), 0.0);
+    let mut key = String::from("<p class=\"key\">");
+    let mut told = Vec::new();
+    for (name, bits, colour) in parts {
+        let wide = ratio(bits, all) * WIDTH;
+        let text = format!("{name} {}", tenths(ratio(bits, keys)));
+        let _ = writeln!(
+            drawing,
+            "<rect x=\"{at:.1}\" y=\"0\" width=\"{wide:.1}\" height=\"48\" fill=\"{colour}\">\
+             <title>{text}</title></rect>"
+        );
+        let _ = write!(key, "<span><i style=\"background:{colour}\"></i>{text}</span> ");
+        told.push(text);
+        at += wide;
+    }
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} 48\" role=\"img\" aria-label=\"bits of a key: {}\">\n{drawing}</svg>\n\
+         {key}</p>\n",
+        told.join(", ")
+    )
+}
+
+fn levels(findings: &Findings) -> String {
+    let mut levels: Vec<(String, u64)> = Vec::new();
+    for report in &findings.reports {
+        let Place::Level(level) = report.place else { continue };
+        let wanted = level as usize;
+        while levels.len() <= wanted && wanted < 16 {
+            levels.push((format!("level {}", levels.len()), 0));
+        }
+        if let Some((_, sum)) = levels.get_mut(wanted) {
+            *sum += report.sums.filter_block_bytes;
+        }
+    }
+    if levels.is_empty() { String::new() } else { bars("bytes of filters by level", &levels) }
+}
+
+fn tables(findings: &Findings) -> String {
+    let mut text = String::from("<h2>Tables</h2>\n<div class=\"panel scroll\"><table>\n<tr>");
+    for column in TABLE_COLUMNS {
+        let _ = write!(text, "<th scope=\"col\">{column}");
+    }
+    text.push('\n');
+    for report in findings.reports.iter().take(ROWS) {
+        let class = if report.is_wrong() { " class=\"wrong\"" } else { "" };
+        let _ = write!(text, "<tr{class}>");
+        for cell in table_row(report, findings.data) {
+            let _ = write!(text, "<td>{}", escape(&cell));
+        }
+        text.push('\n');
+    }
+    text += "</table></div>\n";
+    let more = findings.reports.len().saturating_sub(ROWS) as u64;
+    if more > 0 {
+        let _ = writeln!(text, "<p>And {}.</p>", plural(more, "more table", "more tables"));
+    }
+    text
+}

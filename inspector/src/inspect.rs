@@ -1,0 +1,489 @@
+//! `inspect`: what the filters hold and cost.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+use crate::explain::{self, Note, Weight};
+use crate::find::{Database, Everything, Place, find};
+use crate::html;
+use crate::scan::{Format, Options, Problem, Report};
+use crate::sums::{FILL_STEPS, Sums, ratio};
+use crate::text::{bytes, count, histogram, percent, plural, tenths, wrap};
+use crate::work::{name, scan_all};
+use crate::{Failure, print, verify};
+
+#[derive(Args)]
+pub struct Inspect {
+    /// Database folders, or table files (.ldb, .sst)
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+    /// Write a report with plots into FILE: one page that needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Read indexes and filters only, about one hundredth of the bytes: keys are then estimated from
+    /// the filters, and neither checked nor measured with
+    #[arg(long)]
+    quick: bool,
+    /// List all tables, not just the first 20
+    #[arg(long)]
+    all: bool,
+}
+
+/// Absent keys to ask in all, and of a table at least.
+const ABSENT: u64 = 1_000_000;
+const ABSENT_OF_A_TABLE: u64 = 2_000;
+const ABSENT_OF_ONE_TABLE: u64 = 200_000;
+
+pub const TABLES_SHOWN: usize = 20;
+
+/// All that was found out.
+pub struct Findings {
+    pub everything: Everything,
+    pub reports: Vec<Report>,
+    pub total: Sums,
+    pub notes: Vec<Note>,
+    /// The data blocks were read.
+    pub data: bool,
+}
+
+impl Findings {
+    pub fn databases(&self) -> Vec<&Database> {
+        self.everything.databases.iter().map(AsRef::as_ref).collect()
+    }
+
+    pub fn is_wrong(&self) -> bool {
+        self.reports.iter().any(Report::is_wrong)
+            || self.everything.databases.iter().any(|database| !database.missing.is_empty())
+    }
+}
+
+pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
+    let everything = find(&args.paths)?;
+    let tables = everything.tables.len().max(1) as u64;
+    let options = Options {
+        data: !args.quick,
+        absent: if args.quick {
+            0
+        } else {
+            (ABSENT / tables).clamp(ABSENT_OF_A_TABLE, ABSENT_OF_ONE_TABLE)
+        },
+        keep: verify::KEPT,
+    };
+    let reports = scan_all(&everything.tables, options);
+    let mut total = Sums::default();
+    for report in &reports {
+        total.add(&report.sums);
+    }
+    let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
+    let notes = explain::explain(&reports, &databases, &total, options.data);
+    let findings = Findings { everything, reports, total, notes, data: options.data };
+
+    if let Some(path) = &args.html {
+        fs::write(path, html::page(&findings))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    if args.json {
+        print(&format!("{:#}\n", to_json(&findings)))?;
+    } else {
+        print(&to_text(&findings, args.all))?;
+        if let Some(path) = &args.html {
+            print(&format!("\nThe report is in {}.\n", path.display()))?;
+        }
+    }
+    Ok(if findings.is_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn to_text(findings: &Findings, all: bool) -> String {
+    let mut text = String::new();
+    for database in findings.databases() {
+        let _ = writeln!(text, "{}", describe(database));
+    }
+    if findings.reports.is_empty() {
+        text += "No tables yet: whatever was written is in the log.\n";
+    } else {
+        text += "\n";
+        for (label, figure) in figures(&findings.total, &policies(&findings.reports), findings.data)
+        {
+            let _ = writeln!(text, "  {label:<17} {figure}");
+        }
+        text += &histograms(&findings.total, findings.data);
+        text += "\n";
+        text += &tables(findings, all);
+        text += &problems(&findings.reports, false);
+    }
+    if !findings.notes.is_empty() {
+        text += "\nWhat this means\n";
+    }
+    for note in &findings.notes {
+        let first = match note.weight {
+            Weight::Wrong => "! ",
+            Weight::Wasted => "* ",
+            Weight::Note => "- ",
+        };
+        text += &wrap(&note.text, first, 100);
+    }
+    text
+}
+
+pub fn describe(database: &Database) -> String {
+    let folder = database.folder.display();
+    let Ok(version) = &database.version else { return format!("{folder}") };
+    let mut levels: Vec<(u32, u64)> = Vec::new();
+    for table in version.tables.values() {
+        match levels.iter_mut().find(|(level, _)| *level == table.level) {
+            Some((_, number)) => *number += 1,
+            None => levels.push((table.level, 1)),
+        }
+    }
+    levels.sort_unstable();
+    let levels: Vec<_> = levels.iter().map(|(level, n)| format!("{n} in level {level}")).collect();
+    let mut text = format!("{folder}: {}", plural(version.tables.len() as u64, "table", "tables"));
+    if !levels.is_empty() {
+        let _ = write!(text, " ({})", levels.join(", "));
+    }
+    if let Some(comparator) = &version.comparator {
+        let _ = write!(text, ", {comparator}");
+    }
+    text
+}
+
+/// The names of the policies, with how many tables have them.
+pub fn policies(reports: &[Report]) -> String {
+    let mut names: Vec<(&str, u64)> = Vec::new();
+    for report in reports.iter().filter(|report| !report.vanished) {
+        let name = report.policy.as_ref().map_or("none", |policy| &policy.name);
+        match names.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, number)) => *number += 1,
+            None => names.push((name, 1)),
+        }
+    }
+    match &names[..] {
+        [(name, _)] => (*name).into(),
+        names => {
+            let names: Vec<_> = names
+                .iter()
+                .map(|(name, n)| format!("{name} ({})", plural(*n, "table", "tables")))
+                .collect();
+            names.join(", ")
+        }
+    }
+}
+
+/// The figures of one or more tables, with their names.
+pub fn figures(sums: &Sums, policies: &str, data: bool) -> Vec<(&'static str, String)> {
+    let bloom = &sums.bloom;
+    let mut figures = vec![("policy", policies.to_owned())];
+    figures.push((
+        "data blocks",
+        format!(
+            "{} of {} on average{}",
+            count(sums.data_blocks),
+            bytes(ratio(sums.data_bytes as f64, sums.data_blocks as f64) as u64),
+            match (data, sums.compressed_blocks) {
+                (false, _) => String::new(),
+                (true, 0) => ", not compressed".into(),
+                _ => format!(
+                    ", {} decompressed",
+                    bytes(ratio(sums.contents_bytes as f64, sums.data_blocks as f64) as u64)
+                ),
+            }
+        ),
+    ));
+    if data {
+        let deletions = match sums.deletions {
+            0 => String::new(),
+            n => format!(", {} of them deletions", count(n)),
+        };
+        figures.push(("entries", count(sums.entries) + &deletions));
+    } else if bloom.filters > 0 {
+        figures.push((
+            "entries",
+            format!("about {} by the filters", count(bloom.estimated_keys as u64)),
+        ));
+    }
+    if sums.tables_with_filters == 0 {
+        return figures;
+    }
+    figures.push((
+        "filters",
+        format!(
+            "{} in {} slots, {} empty",
+            count(sums.slots - sums.empty_slots),
+            count(sums.slots),
+            count(sums.empty_slots)
+        ),
+    ));
+    figures.push((
+        "filter bytes",
+        format!(
+            "{}, {} of the tables",
+            bytes(sums.filter_block_bytes),
+            percent(ratio(sums.filter_block_bytes as f64, sums.file_bytes as f64))
+        ),
+    ));
+    if bloom.filters == 0 {
+        return figures;
+    }
+    if data {
+        let keys = &bloom.keys_per_filter;
+        figures.push((
+            "keys per filter",
+            format!(
+                "{} / {} / {} (least, median, most)",
+                count(keys.min()),
+                count(keys.median()),
+                count(keys.max())
+            ),
+        ));
+    }
+    let probes: Vec<_> = bloom.probes.0.keys().map(u64::to_string).collect();
+    figures.push(("probes, k", probes.join(", ")));
+    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
+    figures.push((
+        "bits per key",
+        format!(
+            "{} set, {}{} spent",
+            explain::bits_of(sums),
+            if data { "" } else { "about " },
+            tenths(ratio(sums.filter_block_bytes as f64 * 8.0, keys))
+        ),
+    ));
+    figures.push(("fill", format!("{} of the bits are set", percent(bloom.fill()))));
+    figures.push((
+        "false positives",
+        match bloom.asked {
+            0 => format!("{} estimated from the fill", percent(bloom.estimated())),
+            asked => format!(
+                "{} estimated from the fill, {} measured with {} absent keys",
+                percent(bloom.estimated()),
+                percent(bloom.measured()),
+                count(asked)
+            ),
+        },
+    ));
+    if data {
+        let lost = match bloom.keys_lost {
+            0 => "all match their filters".into(),
+            lost => format!("{} DO NOT match their filters", count(lost)),
+        };
+        figures.push(("keys", lost));
+    }
+    figures
+}
+
+/// The rows of the fill histogram, without the empty ones at both ends.
+pub fn fill_rows(sums: &Sums) -> Vec<(String, u64)> {
+    let fill = &sums.bloom.fill;
+    let used = |step: &usize| fill[*step] > 0;
+    let first = (0..FILL_STEPS).find(used).unwrap_or(0);
+    let last = (0..FILL_STEPS).rev().find(used).unwrap_or(0);
+    let width = 100 / FILL_STEPS;
+    (first..=last)
+        .map(|step| (format!("{}-{} %", step * width, (step + 1) * width), fill[step]))
+        .collect()
+}
+
+pub fn keys_rows(sums: &Sums) -> Vec<(String, u64)> {
+    let ranges = sums.bloom.keys_per_filter.ranges(12);
+    let label = |first, last| match first == last {
+        true => count(first),
+        false => format!("{}-{}", count(first), count(last)),
+    };
+    ranges.into_iter().map(|(first, last, number)| (label(first, last), number)).collect()
+}
+
+fn histograms(sums: &Sums, data: bool) -> String {
+    if sums.bloom.filters == 0 {
+        return String::new();
+    }
+    let mut text = format!("\nFilters by fill\n{}", histogram(&fill_rows(sums)));
+    if data {
+        let _ = write!(text, "\nFilters by keys\n{}", histogram(&keys_rows(sums)));
+    }
+    text
+}
+
+fn tables(findings: &Findings, all: bool) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(TABLE_COLUMNS);
+    let shown = if all { usize::MAX } else { TABLES_SHOWN };
+    for report in findings.reports.iter().take(shown) {
+        table.add_row(table_row(report, findings.data));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = format!("{}\n", table.trim_fmt());
+    let left = findings.reports.len().saturating_sub(shown);
+    if left > 0 {
+        let _ = writeln!(
+            text,
+            " and {}; --all lists them.",
+            plural(left as u64, "more table", "more tables")
+        );
+    }
+    text
+}
+
+pub const TABLE_COLUMNS: [&str; 9] = [
+    "table",
+    "level",
+    "size",
+    "blocks",
+    "entries",
+    "filters",
+    "bits/key",
+    "fill",
+    "false positives",
+];
+
+pub fn table_row(report: &Report, data: bool) -> [String; 9] {
+    let (sums, bloom) = (&report.sums, &report.sums.bloom);
+    let level = match report.place {
+        Place::Level(level) => level.to_string(),
+        Place::Unused => "unused".into(),
+        Place::Unknown => "?".into(),
+    };
+    let name = name(&report.path);
+    if report.vanished {
+        let mut row = <[String; 9]>::default();
+        (row[0], row[1], row[2]) = (name, level, "deleted".into());
+        return row;
+    }
+    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
+    let of_filters = |text: String| if bloom.filters == 0 { String::new() } else { text };
+    [
+        name,
+        level,
+        bytes(sums.file_bytes),
+        count(sums.data_blocks),
+        if data { count(sums.entries) } else { of_filters(format!("~{}", count(keys as u64))) },
+        count(sums.slots - sums.empty_slots),
+        of_filters(tenths(ratio(sums.filter_block_bytes as f64 * 8.0, keys))),
+        of_filters(percent(bloom.fill())),
+        of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
+    ]
+}
+
+/// What is wrong with tables; `unused` ones too if wanted.
+pub fn problems(reports: &[Report], unused: bool) -> String {
+    let mut text = String::new();
+    for report in reports.iter().filter(|report| unused || report.place != Place::Unused) {
+        for Problem { text: problem, .. } in &report.problems {
+            let first = format!("{}: ", report.path.display());
+            text += &format!("{first}{problem}\n");
+        }
+        let more = report.problem_count - report.problems.len() as u64;
+        if more > 0 {
+            let _ = writeln!(text, "{}: and {} more", report.path.display(), count(more));
+        }
+    }
+    if text.is_empty() { text } else { format!("\nDamage\n{text}") }
+}
+
+fn to_json(findings: &Findings) -> Value {
+    let data = findings.data;
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "data_read": data,
+        "databases": findings.databases().iter().map(|database| json!({
+            "folder": database.folder.to_string_lossy(),
+            "comparator": database.comparator(),
+            "manifest_error": database.version.as_ref().err(),
+            "missing_tables": database.missing.iter().map(|p| p.to_string_lossy()).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "tables": findings.reports.iter().map(|report| table_json(report, data)).collect::<Vec<_>>(),
+        "total": sums_json(&findings.total, data),
+        "notes": findings.notes,
+    })
+}
+
+pub fn table_json(report: &Report, data: bool) -> Value {
+    let mut value = sums_json(&report.sums, data);
+    let policy = report.policy.as_ref();
+    value["path"] = json!(report.path.to_string_lossy());
+    value["number"] = json!(report.number);
+    value["level"] = match report.place {
+        Place::Level(level) => json!(level),
+        _ => Value::Null,
+    };
+    value["unused"] = json!(report.place == Place::Unused);
+    value["deleted_meanwhile"] = json!(report.vanished);
+    value["policy"] = json!(policy.map(|policy| &policy.name));
+    value["policy_kind"] = json!(policy.map(|policy| match policy.format {
+        Format::LevelDb => "leveldb",
+        Format::OtherName => "other name, same bits",
+        Format::Foreign => "own",
+    }));
+    value["keys_in_byte_order"] = json!(data.then_some(report.bytewise));
+    value["filters_made_for"] = json!(report.transform.map(|transform| transform.to_string()));
+    value["lost"] = report.lost.iter().map(verify::lost_json).collect();
+    value["problems"] = report
+        .problems
+        .iter()
+        .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
+        .collect();
+    value["problem_count"] = json!(report.problem_count);
+    value
+}
+
+fn sums_json(sums: &Sums, data: bool) -> Value {
+    let bloom = &sums.bloom;
+    let keys = &bloom.keys_per_filter;
+    let of_data = |value: u64| data.then_some(value);
+    let read_keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
+    let settings = sums.settings.one().map(|least| json!([least, sums.settings.most]));
+    let filters = (bloom.filters > 0).then(|| {
+        json!({
+            "bytes": bloom.filter_bytes,
+            "bits": bloom.bits,
+            "bits_set": bloom.bits_set,
+            "fill": bloom.fill(),
+            "fill_histogram": bloom.fill,
+            "probes": bloom.probes.0,
+            "match_all": bloom.match_all,
+            "keys_per_filter": data.then(|| json!({
+                "min": keys.min(), "median": keys.median(), "mean": keys.mean(), "max": keys.max(),
+                "histogram": keys.ranges(12).iter().map(|(first, last, filters)| json!({
+                    "from": first, "to": last, "filters": filters,
+                })).collect::<Vec<_>>(),
+            })),
+            "bits_per_key_set": settings,
+            "bits_per_key_spent": ratio(sums.filter_block_bytes as f64 * 8.0, read_keys),
+            "estimated_keys": bloom.estimated_keys,
+            "false_positive_rate_estimated": bloom.estimated(),
+            "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),
+            "absent_keys_asked": bloom.asked,
+            "absent_keys_passed": bloom.yes,
+            "keys_checked": bloom.keys_checked,
+            "keys_lost": bloom.keys_lost,
+        })
+    });
+    json!({
+        "tables": sums.tables,
+        "tables_with_filters": sums.tables_with_filters,
+        "file_bytes": sums.file_bytes,
+        "index_bytes": sums.index_bytes,
+        "data_blocks": sums.data_blocks,
+        "data_bytes": sums.data_bytes,
+        "data_bytes_decompressed": of_data(sums.contents_bytes),
+        "entries": of_data(sums.entries),
+        "deletions": of_data(sums.deletions),
+        "filter_block_bytes": sums.filter_block_bytes,
+        "filters": sums.slots - sums.empty_slots,
+        "slots": sums.slots,
+        "empty_slots": sums.empty_slots,
+        "blocks_without_slot": sums.uncovered_blocks,
+        "bloom": filters,
+    })
+}

@@ -1,0 +1,235 @@
+//! What a database's MANIFEST says: the comparator, and which tables it uses at which level.
+//!
+//! The file is a log of records, each a list of changes since the one before. A running database
+//! appends to it, so that a record cut off at the end is nothing to worry about.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use leveldb_bloom_table::InternalKey;
+
+/// The comparator that LevelDB has if a program gives it none.
+pub const BYTEWISE: &str = "leveldb.BytewiseComparator";
+
+/// A database as of now.
+#[derive(Default)]
+pub struct Version {
+    pub comparator: Option<String>,
+    /// By file number.
+    pub tables: BTreeMap<u64, LiveTable>,
+}
+
+/// A table that the database reads.
+pub struct LiveTable {
+    pub level: u32,
+    pub smallest: Vec<u8>,
+    pub largest: Vec<u8>,
+}
+
+/// Reads CURRENT and the MANIFEST it names. `None` where there is no CURRENT.
+pub fn read(folder: &Path) -> io::Result<Option<Version>> {
+    // A database that is being opened replaces its MANIFEST: then CURRENT names another one.
+    for attempt in 0.. {
+        let current = match fs::read(folder.join("CURRENT")) {
+            Ok(current) => current,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let name = String::from_utf8_lossy(&current);
+        let name = name.trim_end_matches('\n');
+        if !name.starts_with("MANIFEST-") || name.contains(['/', '\\', '\0']) {
+            return Err(damaged("CURRENT does not name a MANIFEST"));
+        }
+        match File::open(folder.join(name)) {
+            Ok(file) => return replay(&mut BufReader::with_capacity(1 << 16, file)).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < 3 => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn damaged(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn replay(log: &mut impl Read) -> io::Result<Version> {
+    let mut records = Records { log, left: BLOCK };
+    let mut version = Version::default();
+    let mut record = Vec::new();
+    while records.next(&mut record)? {
+        apply(&record, &mut version).ok_or_else(|| damaged("expected a change of the version"))?;
+    }
+    Ok(version)
+}
+
+/// The log's blocks: a record's header does not cross from one to the next.
+const BLOCK: usize = 32 << 10;
+const HEADER: usize = 7;
+
+struct Records<R> {
+    log: R,
+    /// What is left of the block.
+    left: usize,
+}
+
+impl<R: Read> Records<R> {
+    /// Replaces `record` by the next one; false at the end.
+    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
+        record.clear();
+        let mut begun = false;
+        loop {
+            if self.left < HEADER {
+                let mut padding = [0; HEADER];
+                if !self.fill(&mut padding[..self.left])? {
+                    return Ok(false);
+                }
+                self.left = BLOCK;
+            }
+            let mut header = [0; HEADER];
+            if !self.fill(&mut header)? {
+                return Ok(false);
+            }
+            let [c0, c1, c2, c3, l0, l1, kind] = header;
+            let len = usize::from(u16::from_le_bytes([l0, l1]));
+            // A log may be prepared with zeros beyond what was written.
+            if kind == 0 && len == 0 {
+                return Ok(false);
+            }
+            self.left -= HEADER;
+            if len > self.left {
+                return Err(damaged("expected a record that ends in its block"));
+            }
+            let start = record.len();
+            record.resize(start + len, 0);
+            if !self.fill(&mut record[start..])? {
+                return Ok(false);
+            }
+            self.left -= len;
+            let stored = u32::from_le_bytes([c0, c1, c2, c3]);
+            let computed = crc32c::crc32c_append(crc32c::crc32c(&[kind]), &record[start..]);
+            if stored != computed.rotate_right(15).wrapping_add(0xa282_ead8) {
+                return Err(damaged("checksum mismatch"));
+            }
+            // 1 is a whole record; others come in pieces: 2, 3 any number of times, 4.
+            match (kind, begun) {
+                (1, false) | (4, true) => return Ok(true),
+                (2, false) | (3, true) => begun = true,
+                (_, false) => return Err(damaged("expected the beginning of a record")),
+                (_, true) => return Err(damaged("expected the next piece of a record")),
+            }
+        }
+    }
+
+    /// False if the log ends before `bytes` does.
+    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<bool> {
+        match self.log.read_exact(bytes) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// `None` where the record is not a list of changes.
+fn apply(mut record: &[u8], version: &mut Version) -> Option<()> {
+    let record = &mut record;
+    while !record.is_empty() {
+        match varint(record)? {
+            1 => version.comparator = Some(String::from_utf8_lossy(bytes(record)?).into_owned()),
+            // Numbers of the log and the like, and where the last compaction ended.
+            2 | 3 | 4 | 9 => drop(varint(record)?),
+            5 => drop((varint(record)?, bytes(record)?)),
+            6 => {
+                let (level, number) = (varint(record)?, varint(record)?);
+                if version.tables.get(&number).is_some_and(|table| u64::from(table.level) == level)
+                {
+                    version.tables.remove(&number);
+                }
+            }
+            7 => {
+                let level = u32::try_from(varint(record)?).ok()?;
+                let (number, _size) = (varint(record)?, varint(record)?);
+                let mut user_key = || Some(InternalKey::parse(bytes(record)?)?.user_key.to_vec());
+                let table = LiveTable { level, smallest: user_key()?, largest: user_key()? };
+                version.tables.insert(number, table);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn bytes<'a>(record: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = usize::try_from(varint(record)?).ok()?;
+    let (bytes, rest) = record.split_at_checked(len)?;
+    *record = rest;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(kind: u8, data: &[u8]) -> Vec<u8> {
+        let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
+        let mut piece = crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes().to_vec();
+        piece.extend((data.len() as u16).to_le_bytes());
+        piece.push(kind);
+        piece.extend(data);
+        piece
+    }
+
+    fn sample() -> Vec<u8> {
+        let comparator = [&[1, 26][..], BYTEWISE.as_bytes()].concat();
+        let key = |key: u8| [9, key, 1, 0, 0, 0, 0, 0, 0, 0];
+        let table = |level, number| [&[7, level, number, 99][..], &key(b'a'), &key(b'z')].concat();
+        let first = [table(0, 5), table(1, 6)].concat();
+        let second = [vec![6, 0, 5, 2, 8, 3, 9, 4, 100], table(2, 7)].concat();
+        let (begin, end) = second.split_at(7);
+        [piece(1, &comparator), piece(1, &first), piece(2, begin), piece(4, end)].concat()
+    }
+
+    #[test]
+    fn changes_add_up() {
+        let version = replay(&mut &sample()[..]).unwrap();
+        assert_eq!(version.comparator.as_deref(), Some(BYTEWISE));
+        let levels: Vec<_> = version.tables.iter().map(|(&n, table)| (n, table.level)).collect();
+        assert_eq!(levels, [(6, 1), (7, 2)]);
+        assert_eq!(
+            (&version.tables[&6].smallest[..], &version.tables[&6].largest[..]),
+            (&b"a"[..], &b"z"[..])
+        );
+    }
+
+    #[test]
+    fn cut_off_is_the_state_before_and_damage_an_error() {
+        let whole = sample();
+        for len in 0..whole.len() {
+            let version = replay(&mut &whole[..len]).unwrap();
+            assert!(!version.tables.contains_key(&7), "{len}");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x41;
+            // A length that became larger may look cut off, never whole.
+            let sound = replay(&mut &damaged[..]).is_ok_and(|v| v.tables.contains_key(&7));
+            assert!(!sound, "byte {at}");
+        }
+    }
+}

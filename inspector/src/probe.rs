@@ -1,0 +1,439 @@
+//! `probe`: the way of one key through the tables, as a Get takes it.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use clap::Args;
+use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, bloom_hash, key_may_match};
+use leveldb_bloom_table::{BlockHandle, Buffers, Error, Filters, InternalKey, KeyKind, Table};
+use serde_json::{Value, json};
+
+use crate::codec::Fast;
+use crate::file::TableFile;
+use crate::find::{Database, Found, Place, find};
+use crate::manifest::{BYTEWISE, LiveTable};
+use crate::scan::OTHER_NAME;
+use crate::text::{count, hex, key as shown, plural, wrap};
+use crate::{Failure, print};
+
+#[derive(Args)]
+pub struct Probe {
+    /// A database folder, or a table file
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// The key, as text unless said otherwise
+    #[arg(value_name = "KEY", allow_hyphen_values = true)]
+    key: String,
+    /// KEY is in hexadecimal digits
+    #[arg(long, conflicts_with = "base64")]
+    hex: bool,
+    /// KEY is in base64, with or without padding, of either alphabet
+    #[arg(long)]
+    base64: bool,
+    /// Go on to all tables that may hold the key, even where a Get would have found it
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a block's filter and its entries say of the key.
+struct Step {
+    block: BlockHandle,
+    filter: Option<Asked>,
+    /// The block was read, and this was in it.
+    entry: Option<Result<Option<Entry>, String>>,
+}
+
+struct Asked {
+    number: u64,
+    probes: u32,
+    bits: u64,
+    /// The positions with the bit found at each.
+    positions: Vec<(u64, bool)>,
+    maybe: bool,
+}
+
+struct Entry {
+    sequence: u64,
+    deletion: bool,
+    value_len: usize,
+}
+
+/// What a table says.
+struct Visit {
+    path: PathBuf,
+    place: Place,
+    policy: Option<String>,
+    steps: Vec<Step>,
+    /// Filters that said no without being listed, where every block had to be asked.
+    other_noes: u64,
+    problem: Option<String>,
+    vanished: bool,
+}
+
+impl Visit {
+    fn found(&self) -> Option<&Entry> {
+        self.steps.iter().find_map(|step| step.entry.as_ref()?.as_ref().ok()?.as_ref())
+    }
+}
+
+pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
+    let key = parse(args)?;
+    let everything = find(std::slice::from_ref(&args.path))?;
+    let database =
+        everything.databases.first().or(everything.database_of.first().and_then(Option::as_ref));
+    let database = database.map(AsRef::as_ref);
+    let bytewise = database.and_then(Database::comparator).is_none_or(|name| name == BYTEWISE);
+    let mut visits = Vec::new();
+    for found in in_order(&everything.tables) {
+        if bytewise && live(database, found).is_some_and(|table| !covers(table, &key)) {
+            continue;
+        }
+        let visit = visit(found, &key, bytewise);
+        let end = visit.found().is_some() && !args.all;
+        visits.push(visit);
+        if end {
+            break;
+        }
+    }
+    let wrong = visits.iter().any(|visit| visit.problem.is_some());
+    print(&if args.json {
+        format!("{:#}\n", to_json(&key, &visits, everything.tables.len()))
+    } else {
+        to_text(&key, &visits, everything.tables.len(), bytewise, args.all)
+    })?;
+    Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
+    if args.hex {
+        let digits = args.key.trim_start_matches("hex:").trim_start_matches("0x");
+        let nibbles: Option<Vec<u32>> =
+            digits.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect();
+        let nibbles = nibbles.filter(|nibbles| nibbles.len() % 2 == 0);
+        let nibbles = nibbles.ok_or("KEY: expected pairs of hexadecimal digits")?;
+        return Ok(nibbles.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect());
+    }
+    if args.base64 {
+        let config = GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true);
+        let alphabet = match args.key.contains(['-', '_']) {
+            true => &alphabet::URL_SAFE,
+            false => &alphabet::STANDARD,
+        };
+        let decoded = GeneralPurpose::new(alphabet, config).decode(args.key.trim());
+        return decoded.map_err(|error| format!("KEY: expected base64: {error}").into());
+    }
+    Ok(args.key.clone().into_bytes())
+}
+
+/// As a Get goes: level 0 from the newest table to the oldest, then level by level.
+fn in_order(tables: &[Found]) -> Vec<&Found> {
+    // A table that is not in use is not read, unless it is what was asked for.
+    let mut tables: Vec<_> =
+        tables.iter().filter(|found| found.place != Place::Unused || tables.len() == 1).collect();
+    tables.sort_by_key(|found| match found.place {
+        Place::Level(level) => (level, Reverse(found.number)),
+        Place::Unknown | Place::Unused => (u32::MAX, Reverse(found.number)),
+    });
+    tables
+}
+
+fn live<'d>(database: Option<&'d Database>, found: &Found) -> Option<&'d LiveTable> {
+    database?.version.as_ref().ok()?.tables.get(&found.number?)
+}
+
+fn covers(table: &LiveTable, key: &[u8]) -> bool {
+    table.smallest[..] <= *key && *key <= table.largest[..]
+}
+
+fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
+    let mut visit = Visit {
+        path: found.path.clone(),
+        place: found.place,
+        policy: None,
+        steps: Vec::new(),
+        other_noes: 0,
+        problem: None,
+        vanished: false,
+    };
+    match TableFile::open(&found.path) {
+        Ok(file) => {
+            if let Err(error) = look_up(file, key, bytewise, &mut visit) {
+                visit.problem = Some(error.to_string());
+            }
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => visit.vanished = true,
+        Err(error) => visit.problem = Some(error.to_string()),
+    }
+    visit
+}
+
+fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Result<(), Error> {
+    let table = Table::open(file, Fast::default())?;
+    let names = table.filters();
+    let number = names.iter().position(|name| name.policy == POLICY_NAME).unwrap_or(0);
+    visit.policy = names.get(number).map(|name| name.policy.clone());
+    // What is not LevelDB's format cannot be asked.
+    let known = matches!(visit.policy.as_deref(), Some(POLICY_NAME | OTHER_NAME));
+    let contents = if known { table.read_filters(number)? } else { Vec::new() };
+    let filters = match known {
+        true => Some(Filters::parse(&contents, names[number].handle.offset)?),
+        false => None,
+    };
+    let mut buffers = Buffers::default();
+    if bytewise {
+        if let Some(block) = table.block_for(key, Ord::cmp)? {
+            visit.steps.push(step(&table, block, filters.as_ref(), key, &mut buffers));
+        }
+        return Ok(());
+    }
+    let mut blocks = table.data_blocks();
+    while let Some(block) = blocks.next()? {
+        if filters.is_some_and(|filters| !filters.may_match(block.handle.offset, key)) {
+            visit.other_noes += 1;
+            continue;
+        }
+        let step = step(&table, block.handle, filters.as_ref(), key, &mut buffers);
+        let found = matches!(step.entry, Some(Ok(Some(_))));
+        visit.steps.push(step);
+        if found {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn step(
+    table: &Table<TableFile, Fast>,
+    block: BlockHandle,
+    filters: Option<&Filters<'_>>,
+    key: &[u8],
+    buffers: &mut Buffers,
+) -> Step {
+    let filter = filters.and_then(|filters| {
+        Some(ask(filters.number_for(block.offset), filters.filter_for(block.offset)?, key))
+    });
+    // Where the filter says no, LevelDB does not look; we do, because the filter may be wrong.
+    let entry = entry_in(table, block, key, buffers).map_err(|error| error.to_string());
+    Step { block, filter, entry: Some(entry) }
+}
+
+fn ask(number: u64, filter: &[u8], key: &[u8]) -> Asked {
+    let (probes, array) = match filter.split_last() {
+        Some((&probes, array)) => (u32::from(probes), array),
+        None => (0, filter),
+    };
+    let bits = array.len() as u64 * 8;
+    let counted = if probes > MAX_PROBES { 0 } else { probes };
+    let set = |position: u64| {
+        let byte = usize::try_from(position / 8).ok().and_then(|byte| array.get(byte));
+        byte.is_some_and(|byte| byte >> (position % 8) & 1 == 1)
+    };
+    let positions =
+        Positions::new(bloom_hash(key), counted, bits).map(|at| (at, set(at))).collect();
+    Asked { number, probes, bits, positions, maybe: key_may_match(key, filter) }
+}
+
+/// The newest entry of the key in a block.
+fn entry_in(
+    table: &Table<TableFile, Fast>,
+    block: BlockHandle,
+    key: &[u8],
+    buffers: &mut Buffers,
+) -> Result<Option<Entry>, Error> {
+    let mut entries = table.read_data(block, buffers)?.entries();
+    while let Some(entry) = entries.next()? {
+        if let Some(found) = InternalKey::parse(entry.key).filter(|found| found.user_key == key) {
+            return Ok(Some(Entry {
+                sequence: found.sequence,
+                deletion: found.kind == KeyKind::Deletion,
+                value_len: entry.value.len(),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: bool) -> String {
+    let mut text = format!(
+        "key {} ({}), hash {:08x}\n",
+        shown(key),
+        plural(key.len() as u64, "byte", "bytes"),
+        bloom_hash(key)
+    );
+    if !bytewise {
+        text += &wrap(
+            "The database has a comparator of its own, so that the order of its keys is not known: every \
+             filter is asked, where a Get would ask one of a table.",
+            "",
+            100,
+        );
+    }
+    let (mut asked, mut noes, mut read) = (0, 0, 0);
+    for visit in visits {
+        text += &visit_text(&visit.path, visit);
+        for step in &visit.steps {
+            asked += u64::from(step.filter.is_some());
+            let no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
+            noes += u64::from(no);
+            read += u64::from(!no);
+        }
+        asked += visit.other_noes;
+        noes += visit.other_noes;
+    }
+    let found = visits.iter().any(|visit| visit.found().is_some());
+    let rest = tables - visits.len().min(tables);
+    let _ = write!(
+        text,
+        "\n{} of {} could hold the key{}. {} asked, {} no; {} read.",
+        visits.len(),
+        plural(tables as u64, "table", "tables"),
+        match found && !all && rest > 0 {
+            true => ", or the Get ended before them",
+            false => "",
+        },
+        plural(asked, "filter was", "filters were"),
+        plural(noes, "said", "said"),
+        plural(read, "data block is", "data blocks are")
+    );
+    text + "\n"
+}
+
+fn visit_text(path: &Path, visit: &Visit) -> String {
+    let mut text = String::new();
+    let level = match visit.place {
+        Place::Level(level) => format!(", level {level}"),
+        Place::Unused => ", not in the MANIFEST".into(),
+        Place::Unknown => String::new(),
+    };
+    let _ = writeln!(text, "\n{}{level}", path.display());
+    if visit.vanished {
+        text += "  deleted meanwhile, by a compaction\n";
+    }
+    if let Some(problem) = &visit.problem {
+        let _ = writeln!(text, "  {problem}");
+    } else if visit.steps.is_empty() && visit.other_noes == 0 && !visit.vanished {
+        text += "  the key is behind its last key: nothing is read\n";
+    }
+    if visit.other_noes > 0 {
+        let _ = writeln!(text, "  {} no", plural(visit.other_noes, "filter says", "filters say"));
+    }
+    match visit.policy.as_deref() {
+        None if visit.problem.is_none() && !visit.vanished => text += "  no filters\n",
+        Some(POLICY_NAME) | None => {}
+        Some(OTHER_NAME) => {
+            let _ =
+                writeln!(text, "  filters named {OTHER_NAME}, which the C++ library does not ask");
+        }
+        Some(name) => {
+            let _ = writeln!(text, "  filters named {name}, of a format that is not known here");
+        }
+    }
+    for step in &visit.steps {
+        text += &step_text(step);
+    }
+    text
+}
+
+fn step_text(step: &Step) -> String {
+    let mut text = format!(
+        "  data block at byte {}, {} bytes\n",
+        count(step.block.offset),
+        count(step.block.size)
+    );
+    if let Some(filter) = &step.filter {
+        let _ = writeln!(
+            text,
+            "  filter {}, {} bits, k = {}",
+            count(filter.number),
+            count(filter.bits),
+            filter.probes
+        );
+        let positions: Vec<_> =
+            filter.positions.iter().map(|(at, set)| format!("{at}:{}", u8::from(*set))).collect();
+        if !positions.is_empty() {
+            text += &wrap(&positions.join(" "), "  position:bit  ", 100);
+        }
+        let answer = match filter.maybe {
+            true => "maybe: the block is read",
+            false => "no: the block is not read",
+        };
+        let _ = writeln!(text, "  the filter says {answer}");
+    }
+    let said_no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
+    match &step.entry {
+        Some(Ok(Some(entry))) => {
+            let what = match entry.deletion {
+                true => "a deletion".to_owned(),
+                false => format!("a value of {}", plural(entry.value_len as u64, "byte", "bytes")),
+            };
+            let lost = if said_no { "LOST: although the filter says no, " } else { "found: " };
+            let _ = writeln!(text, "  {lost}the block holds {what}, sequence {}", entry.sequence);
+        }
+        Some(Ok(None)) if said_no => text += "  rightly: the key is not in the block\n",
+        Some(Ok(None)) if step.filter.is_some() => {
+            text += "  the key is not in the block: a false positive\n";
+        }
+        Some(Ok(None)) => text += "  the key is not in the block\n",
+        Some(Err(problem)) => {
+            let _ = writeln!(text, "  {problem}");
+        }
+        None => {}
+    }
+    text
+}
+
+fn to_json(key: &[u8], visits: &[Visit], tables: usize) -> Value {
+    let step_json = |step: &Step| {
+        json!({
+            "data_block": step.block.offset,
+            "data_block_bytes": step.block.size,
+            "filter": step.filter.as_ref().map(|filter| json!({
+                "number": filter.number,
+                "bits": filter.bits,
+                "probes": filter.probes,
+                "positions": filter.positions.iter().map(|(at, _)| at).collect::<Vec<_>>(),
+                "bits_found": filter.positions.iter().map(|(_, set)| u8::from(*set)).collect::<Vec<_>>(),
+                "maybe": filter.maybe,
+            })),
+            "read": step.filter.as_ref().is_none_or(|filter| filter.maybe),
+            "entry": match &step.entry {
+                Some(Ok(Some(entry))) => json!({
+                    "sequence": entry.sequence,
+                    "deletion": entry.deletion,
+                    "value_bytes": entry.value_len,
+                }),
+                _ => Value::Null,
+            },
+            "problem": match &step.entry {
+                Some(Err(problem)) => json!(problem),
+                _ => Value::Null,
+            },
+        })
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "key": shown(key),
+        "key_hex": hex(key),
+        "hash": bloom_hash(key),
+        "tables_in_all": tables,
+        "tables": visits.iter().map(|visit| json!({
+            "path": visit.path.to_string_lossy(),
+            "level": match visit.place { Place::Level(level) => json!(level), _ => Value::Null },
+            "policy": visit.policy,
+            "deleted_meanwhile": visit.vanished,
+            "problem": visit.problem,
+            "blocks": visit.steps.iter().map(step_json).collect::<Vec<_>>(),
+            "other_filters_that_say_no": visit.other_noes,
+        })).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,384 @@
+//! One table, read from its first data block to its last.
+
+use std::path::PathBuf;
+
+use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
+use leveldb_bloom_table::{
+    Block, BlockHandle, Buffers, Error, Filters, InternalKey, KeyKind, Kind, Part, Table,
+};
+
+use crate::absent::{Absent, Keys};
+use crate::codec::Fast;
+use crate::file::TableFile;
+use crate::find::{Found, Place};
+use crate::sums::{BloomSums, Sums, of_probes};
+use crate::transform::{Search, Transform};
+
+/// The name that goleveldb and the Java ports give to filters of the same bits.
+pub const OTHER_NAME: &str = "leveldb.BuiltinBloomFilter";
+
+/// What is wanted of a table.
+#[derive(Clone, Copy)]
+pub struct Options {
+    /// Read the data blocks; otherwise only index and filters.
+    pub data: bool,
+    /// Ask the table's filters for so many absent keys.
+    pub absent: u64,
+    /// Keep so many lost keys and so many problems.
+    pub keep: usize,
+}
+
+/// What a table's policy is to the C++ library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// LevelDB's own.
+    LevelDb,
+    /// The same bits under a name that C++ does not look for.
+    OtherName,
+    /// Somebody's own.
+    Foreign,
+}
+
+pub struct Policy {
+    pub name: String,
+    pub format: Format,
+}
+
+impl Policy {
+    fn new(name: &str) -> Self {
+        let format = match name {
+            POLICY_NAME => Format::LevelDb,
+            OTHER_NAME => Format::OtherName,
+            _ => Format::Foreign,
+        };
+        Policy { name: name.into(), format }
+    }
+}
+
+pub struct Problem {
+    /// Where in the file, where that is known.
+    pub offset: Option<u64>,
+    pub text: String,
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let mut text = error.to_string();
+        if let Kind::Magic { .. } = error.kind {
+            text += ". A table's name ends in .ldb or .sst; for a whole database, name its folder";
+        }
+        Problem { offset: Some(error.offset), text }
+    }
+}
+
+/// A key that LevelDB does not find, because its filter says that it is not there.
+pub struct LostKey {
+    pub key: Vec<u8>,
+    pub sequence: u64,
+    pub deletion: bool,
+    pub block: u64,
+    pub filter: u64,
+}
+
+/// All about a table.
+pub struct Report {
+    pub path: PathBuf,
+    pub number: Option<u64>,
+    pub place: Place,
+    pub policy: Option<Policy>,
+    pub sums: Sums,
+    /// Whether the keys are in the order of their bytes.
+    pub bytewise: bool,
+    /// What the filters were made for, if that is not the keys and was found out.
+    pub transform: Option<Transform>,
+    pub lost: Vec<LostKey>,
+    pub problems: Vec<Problem>,
+    /// How many there were, kept or not.
+    pub problem_count: u64,
+    /// The file was gone when its turn came.
+    pub vanished: bool,
+}
+
+impl Report {
+    fn new(found: &Found) -> Self {
+        Report {
+            path: found.path.clone(),
+            number: found.number,
+            place: found.place,
+            policy: None,
+            sums: Sums { tables: 1, file_bytes: found.len, ..Sums::default() },
+            bytewise: true,
+            transform: None,
+            lost: Vec::new(),
+            problems: Vec::new(),
+            problem_count: 0,
+            vanished: false,
+        }
+    }
+
+    /// Keys that a `Get` of the C++ library would miss, with its own policy.
+    pub fn keys_lost(&self) -> u64 {
+        match self.policy {
+            Some(Policy { format: Format::LevelDb | Format::OtherName, .. }) => {
+                self.sums.bloom.keys_lost
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether something is wrong that is not explained by a running database.
+    pub fn is_wrong(&self) -> bool {
+        self.place != Place::Unused && (self.problem_count > 0 || self.keys_lost() > 0)
+    }
+}
+
+/// Reads a table.
+pub fn scan(found: &Found, options: Options) -> Report {
+    let mut report = Report::new(found);
+    let file = match TableFile::open(&found.path) {
+        Ok(file) => file,
+        Err(error) => {
+            // In a database that runs, a compaction deletes what it has replaced.
+            let gone = error.kind() == std::io::ErrorKind::NotFound;
+            report.vanished = gone;
+            report.sums = Sums::default();
+            if !gone {
+                report.problems.push(Problem { offset: None, text: error.to_string() });
+                report.problem_count = 1;
+            }
+            return report;
+        }
+    };
+    let mut scan = Scan {
+        report,
+        options,
+        search: Search::default(),
+        absent: Absent::default(),
+        keys: Keys::default(),
+        group: None,
+        previous: Vec::new(),
+        absent_per_byte: 0.0,
+    };
+    match Table::open(file, Fast::default()) {
+        Ok(table) => scan.table(&table),
+        Err(error) => scan.problem(error),
+    }
+    scan.report
+}
+
+struct Scan {
+    report: Report,
+    options: Options,
+    search: Search,
+    absent: Absent,
+    keys: Keys,
+    /// The filter of the blocks being read, and how many entries they have so far.
+    group: Option<(u64, u64)>,
+    previous: Vec<u8>,
+    absent_per_byte: f64,
+}
+
+impl Scan {
+    fn problem(&mut self, error: Error) {
+        self.report.problem_count += 1;
+        if self.report.problems.len() < self.options.keep {
+            self.report.problems.push(error.into());
+        }
+    }
+
+    fn table(&mut self, table: &Table<TableFile, Fast>) {
+        self.report.sums.index_bytes = table.footer().index.size;
+        let bytes = self.read_filters(table);
+        let filters = bytes.as_ref().and_then(|(handle, bytes)| {
+            Filters::parse(bytes, handle.offset).map_err(|error| self.problem(error)).ok()
+        });
+        if let Some(filters) = &filters {
+            self.count_slots(filters);
+        }
+        let mut buffers = Buffers::default();
+        let mut blocks = table.data_blocks();
+        loop {
+            match blocks.next() {
+                Ok(Some(block)) => {
+                    let handle = block.handle;
+                    self.report.sums.data_blocks += 1;
+                    self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
+                    if self.options.data {
+                        self.data_block(table, handle, filters.as_ref(), &mut buffers);
+                    } else if filters
+                        .is_some_and(|filters| filters.filter_for(handle.offset).is_none())
+                    {
+                        self.report.sums.uncovered_blocks += 1;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.problem(error);
+                    break;
+                }
+            }
+        }
+        self.end_group(filters.as_ref());
+        self.judge_format();
+    }
+
+    /// The contents of the filter block to look at: LevelDB's own if there are several.
+    fn read_filters(&mut self, table: &Table<TableFile, Fast>) -> Option<(BlockHandle, Vec<u8>)> {
+        let names = table.filters();
+        let number = names.iter().position(|name| name.policy == POLICY_NAME).unwrap_or(0);
+        let name = names.get(number)?;
+        self.report.policy = Some(Policy::new(&name.policy));
+        self.report.sums.tables_with_filters = 1;
+        self.report.sums.filter_block_bytes = name.handle.end().unwrap_or(0) - name.handle.offset;
+        match table.read_filters(number) {
+            Ok(bytes) => Some((name.handle, bytes)),
+            Err(error) => {
+                self.problem(error);
+                None
+            }
+        }
+    }
+
+    fn count_slots(&mut self, filters: &Filters<'_>) {
+        let sums = &mut self.report.sums;
+        sums.slots = filters.len() as u64;
+        let mut bytes = 0;
+        for filter in (0..filters.len()).filter_map(|number| filters.filter(number)) {
+            if filter.is_empty() {
+                sums.empty_slots += 1;
+                continue;
+            }
+            bytes += filter.len();
+            let info = FilterInfo::of(filter);
+            sums.bloom.add_filter(&info, filter.len(), filter.len() as f64);
+            // What is certain even where the number of keys is not known.
+            if info.probes <= leveldb_bloom::MAX_PROBES {
+                let of_probes = of_probes(info.probes.max(1));
+                sums.settings.least = sums.settings.least.max(of_probes.least);
+                sums.settings.most = sums.settings.most.min(of_probes.most);
+            }
+        }
+        self.absent_per_byte = self.options.absent as f64 / bytes.max(1) as f64;
+    }
+
+    fn data_block(
+        &mut self,
+        table: &Table<TableFile, Fast>,
+        handle: BlockHandle,
+        filters: Option<&Filters<'_>>,
+        buffers: &mut Buffers,
+    ) {
+        let number = filters.map(|filters| filters.number_for(handle.offset));
+        if number != self.group.map(|(number, _)| number) {
+            self.end_group(filters);
+            self.group = number.map(|number| (number, 0));
+        }
+        let filter = filters.and_then(|filters| filters.filter_for(handle.offset));
+        self.report.sums.uncovered_blocks += u64::from(filters.is_some() && filter.is_none());
+        match table.read_data(handle, buffers) {
+            Ok(block) => {
+                if let Err(error) = self.entries(&block, number.zip(filter)) {
+                    self.problem(error);
+                    self.forget_group();
+                }
+                let len = buffers.contents_len() as u64;
+                self.report.sums.contents_bytes += len;
+                self.report.sums.compressed_blocks += u64::from(len != handle.size);
+            }
+            Err(error) => {
+                self.problem(error);
+                self.forget_group();
+            }
+        }
+    }
+
+    /// Of a filter whose keys are not all known, no number is right.
+    fn forget_group(&mut self) {
+        self.group = None;
+        self.keys.clear();
+    }
+
+    fn entries(&mut self, block: &Block<'_>, filter: Option<(u64, &[u8])>) -> Result<(), Error> {
+        let mut entries = block.entries();
+        let collect = self.options.absent > 0 && filter.is_some();
+        while let Some(entry) = entries.next()? {
+            let Some(key) = InternalKey::parse(entry.key) else {
+                return Err(Error {
+                    part: Part::Data,
+                    offset: block.offset(),
+                    inside: Some(entry.at as u64),
+                    kind: Kind::Expected("a key of at least 8 bytes, as databases write"),
+                });
+            };
+            let deletion = key.kind == KeyKind::Deletion;
+            self.report.sums.entries += 1;
+            self.report.sums.deletions += u64::from(deletion);
+            if self.report.bytewise {
+                self.report.bytewise = self.previous[..] <= *key.user_key;
+                self.previous.clear();
+                self.previous.extend_from_slice(key.user_key);
+            }
+            let Some((number, filter)) = filter else { continue };
+            if let Some((_, entries)) = &mut self.group {
+                *entries += 1;
+            }
+            if collect {
+                self.keys.push(key.user_key);
+            }
+            self.report.sums.bloom.keys_checked += 1;
+            if !key_may_match(key.user_key, filter) {
+                self.report.sums.bloom.keys_lost += 1;
+                self.search.mismatch(key.user_key, filter);
+                if self.report.lost.len() < self.options.keep {
+                    self.report.lost.push(LostKey {
+                        key: key.user_key.to_vec(),
+                        sequence: key.sequence,
+                        deletion,
+                        block: block.offset(),
+                        filter: number,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All blocks of a filter were read.
+    fn end_group(&mut self, filters: Option<&Filters<'_>>) {
+        let Some((number, entries)) = self.group.take() else { return };
+        let number = usize::try_from(number).ok();
+        let filter = filters.zip(number).and_then(|(filters, number)| filters.filter(number));
+        if let Some(filter) = filter {
+            let bloom = &mut self.report.sums.bloom;
+            bloom.keys_per_filter.count(entries);
+            if !filter.is_empty() && entries > 0 {
+                let bits = (filter.len() as u64 - 1) * 8;
+                let probes = u32::from(filter[filter.len() - 1]);
+                self.report.sums.settings.saw(bits, probes, entries);
+                let count = (filter.len() as f64 * self.absent_per_byte).ceil() as u64;
+                if count > 0 {
+                    let (asked, yes) = self.absent.ask(filter, &self.keys, count);
+                    bloom.asked += asked;
+                    bloom.yes += yes;
+                }
+            }
+        }
+        self.keys.clear();
+    }
+
+    /// Somebody's own policy may make filters of LevelDB's format or of any other: only the keys can
+    /// tell, and where they do not, the bits say nothing.
+    fn judge_format(&mut self) {
+        let report = &mut self.report;
+        report.transform = self.search.found();
+        let foreign = matches!(report.policy, Some(Policy { format: Format::Foreign, .. }));
+        let bloom = &report.sums.bloom;
+        let proven =
+            bloom.keys_checked >= 20 && (bloom.keys_lost == 0 || report.transform.is_some());
+        if foreign && !proven {
+            report.sums.bloom = BloomSums::default();
+            report.sums.settings = crate::sums::Settings::default();
+            report.lost.clear();
+        }
+    }
+}

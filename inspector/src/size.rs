@@ -1,0 +1,294 @@
+//! `size`: what filters cost and give, before there are any.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use leveldb_bloom::{
+    MAX_USEFUL_BITS_PER_KEY, bits_per_key_for, false_positive_rate, filter_len, probes_for,
+    validate,
+};
+use serde_json::{Value, json};
+
+use crate::text::{bytes, percent, plural, tenths, wrap};
+use crate::{Failure, print};
+
+#[derive(Args)]
+pub struct Size {
+    /// How many keys one filter holds; 5M and 2k are understood. LevelDB makes a filter for each
+    /// 2 KiB of data blocks, so that 10 to 100 are usual in a database
+    #[arg(long, value_name = "N", value_parser = number, default_value = "20")]
+    keys: u64,
+    /// The rate of false positives wanted: 0.01 or 1%
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    rate: Option<f64>,
+    /// Bits per key, as NewBloomFilterPolicy takes them
+    #[arg(long, value_name = "BITS", conflicts_with = "rate")]
+    bits_per_key: Option<i32>,
+    /// The bytes that the filter may take
+    #[arg(long, value_name = "BYTES", value_parser = number, conflicts_with_all = ["rate", "bits_per_key"])]
+    bytes: Option<u64>,
+    /// Draw the rate for 1 to 44 bits per key
+    #[arg(long)]
+    plot: bool,
+    /// Print one JSON object, for programs
+    #[arg(long, conflicts_with = "plot")]
+    json: bool,
+}
+
+/// What one setting gives.
+struct Row {
+    bits_per_key: i32,
+    probes: u32,
+    len: Option<usize>,
+    rate: f64,
+}
+
+impl Row {
+    fn new(bits_per_key: i32, keys: usize) -> Self {
+        let bits = bits_per_key.max(0).unsigned_abs();
+        Row {
+            bits_per_key,
+            probes: probes_for(bits),
+            len: filter_len(keys, bits),
+            rate: false_positive_rate(bits_per_key, keys),
+        }
+    }
+
+    fn cells(&self) -> [String; 4] {
+        [
+            self.bits_per_key.to_string(),
+            self.probes.to_string(),
+            self.len.map_or("too large".into(), |len| bytes(len as u64)),
+            percent(self.rate),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "bits_per_key": self.bits_per_key,
+            "probes": self.probes,
+            "bytes": self.len,
+            "false_positive_rate": self.rate,
+        })
+    }
+}
+
+/// The bits per key whose filters fit into `bytes`; `None` where even the smallest does not.
+fn bits_in(bytes: u64, keys: usize) -> Option<i32> {
+    let fits =
+        |bits: &i32| filter_len(keys, bits.unsigned_abs()).is_some_and(|len| len as u64 <= bytes);
+    (1..=MAX_USEFUL_BITS_PER_KEY).rev().find(fits)
+}
+
+/// The share of absent keys that have the hash of one of `keys` keys, whatever the filter.
+fn floor(keys: u64) -> f64 {
+    -(-(keys as f64) / 4_294_967_296.0).exp_m1()
+}
+
+pub fn run(args: &Size) -> Result<ExitCode, Failure> {
+    let keys = usize::try_from(args.keys).map_err(|_| "so many keys cannot be addressed")?;
+    let mut remarks = Vec::new();
+    let chosen = if let Some(rate) = args.rate {
+        let bits = bits_per_key_for(rate, keys);
+        if bits.is_none() {
+            remarks.push(format!(
+                "No number of bits per key gives {} with {} in one filter: {}.",
+                percent(rate),
+                plural(args.keys, "key", "keys"),
+                if floor(args.keys) > rate {
+                    format!("the 32-bit hash alone gives {}", percent(floor(args.keys)))
+                } else {
+                    "k stays at 30 and the hash at 32 bits".into()
+                }
+            ));
+        }
+        bits
+    } else if let Some(limit) = args.bytes {
+        let bits = bits_in(limit, keys);
+        if bits.is_none() {
+            remarks.push(format!(
+                "{} do not fit into {} at even 1 bit per key: the smallest filter takes {}.",
+                plural(args.keys, "key", "keys"),
+                bytes(limit),
+                filter_len(keys, 1).map_or("too much".into(), |len| bytes(len as u64))
+            ));
+        }
+        bits
+    } else {
+        args.bits_per_key
+    };
+    let asked = args.rate.is_some() || args.bytes.is_some() || args.bits_per_key.is_some();
+    let rows: Vec<_> = match chosen {
+        Some(bits) => vec![Row::new(bits, keys)],
+        None if asked => Vec::new(),
+        None => [4, 6, 8, 10, 12, 14, 16, 20, 24, 30, 44].map(|bits| Row::new(bits, keys)).into(),
+    };
+    if let Some(Err(why)) = chosen.map(validate) {
+        remarks.push(format!("Unwise: {why}."));
+    }
+    remarks.extend(honest(args.keys, &rows));
+    if args.json {
+        let value = json!({
+            "keys": args.keys,
+            "hash_collision_rate": floor(args.keys),
+            "settings": rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "remarks": remarks,
+        });
+        print(&format!("{value:#}\n"))?;
+    } else {
+        let mut text = format!("One filter of {}\n\n", plural(args.keys, "key", "keys"));
+        if !rows.is_empty() {
+            let mut table = Table::new();
+            table.load_preset(presets::NOTHING);
+            table.set_header(["bits per key", "k", "size", "false positives"]);
+            for row in &rows {
+                table.add_row(row.cells());
+            }
+            for column in table.column_iter_mut() {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            let _ = writeln!(text, "{}\n", table.trim_fmt());
+        }
+        if args.plot {
+            let _ = writeln!(text, "{}", plot(keys, chosen));
+        }
+        for remark in &remarks {
+            text += &wrap(remark, "- ", 100);
+        }
+        print(&text)?;
+    }
+    // No setting does what was asked for.
+    Ok(if rows.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What a table of sizes leaves out.
+fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let floor = floor(keys);
+    if floor > 1e-5 {
+        remarks.push(format!(
+            "The hash has 32 bits: an absent key has that of one of {} with a chance of {}. No number of \
+             bits gives less.",
+            plural(keys, "key", "keys"),
+            percent(floor)
+        ));
+    }
+    if rows.iter().any(|row| row.bits_per_key > 43) {
+        remarks.push("k stays at 30 from 44 bits per key on: more bits only take room.".into());
+    }
+    // 4 bytes of offset and the filter of a slot, and the slot of 2 KiB beside it that stays empty.
+    if let [row] = rows {
+        if keys <= 1000 && row.len.is_some() {
+            let len = row.len.unwrap_or(0) as f64;
+            remarks.push(format!(
+                "In a table, with blocks of 4 KiB that hold {} each, this is {} bits per key: a filter's 4 \
+                 bytes of offset, and those of the empty slot behind it, count too.",
+                plural(keys, "key", "keys"),
+                tenths((len + 8.0) * 8.0 / keys.max(1) as f64)
+            ));
+        }
+    }
+    remarks
+}
+
+/// Rates from 100 % down, in powers of ten, over bits per key.
+fn plot(keys: usize, chosen: Option<i32>) -> String {
+    const HEIGHT: i32 = 15;
+    const A_POWER: f64 = 3.0;
+    let lines_of = |bits: i32| {
+        let rate = false_positive_rate(bits, keys).max(1e-9);
+        (-rate.log10() * A_POWER).round() as i32
+    };
+    let mut text = String::new();
+    for line in 0..=HEIGHT {
+        let label = match line % A_POWER as i32 {
+            0 => percent(10f64.powi(-line / A_POWER as i32)),
+            _ => String::new(),
+        };
+        let _ = write!(text, "{label:>10} |");
+        for bits in 1..=MAX_USEFUL_BITS_PER_KEY {
+            let at = lines_of(bits).min(HEIGHT);
+            text.push(match () {
+                () if at == line && chosen == Some(bits) => 'O',
+                () if at == line => '*',
+                () => ' ',
+            });
+        }
+        while text.ends_with(' ') {
+            text.pop();
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{:>10} +{}", "", "-".repeat(MAX_USEFUL_BITS_PER_KEY as usize));
+    let mut axis = String::new();
+    for bits in (10..=40).step_by(10) {
+        let _ = write!(axis, "{bits:>10}");
+    }
+    let _ = writeln!(text, "{:>11}{axis} bits per key", "");
+    text
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    let text = text.replace(['_', ','], "");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" => 1000,
+        "m" => 1_000_000,
+        "g" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err("expected a number such as 1000, 5M or 64KiB".into()),
+    };
+    if let Ok(whole) = digits.parse::<u64>() {
+        return whole.checked_mul(factor).ok_or_else(|| "too large a number".into());
+    }
+    match digits.parse::<f64>() {
+        Ok(number) if number * factor as f64 <= 1e18 => Ok((number * factor as f64) as u64),
+        _ => Err("expected a number such as 1000, 5M or 64KiB".into()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let expected = "expected a rate between 0 and 1, such as 0.01 or 1%";
+    let (number, factor) = match text.trim().strip_suffix('%') {
+        Some(percent) => (percent.trim(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    let rate = number.parse::<f64>().map_err(|_| expected)? * factor;
+    if rate > 0.0 && rate <= 1.0 { Ok(rate) } else { Err(expected.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_rates() {
+        assert_eq!(number("1,000"), Ok(1000));
+        assert_eq!(number("2.5M"), Ok(2_500_000));
+        assert_eq!(number("64KiB"), Ok(65536));
+        assert!(number("ten").is_err() && number("99999999999G").is_err() && number("").is_err());
+        assert_eq!(rate("1%"), Ok(0.01));
+        assert_eq!(rate("0.001"), Ok(0.001));
+        assert!(rate("0").is_err() && rate("2").is_err() && rate("NaN").is_err());
+    }
+
+    #[test]
+    fn the_largest_filter_that_fits() {
+        assert_eq!(bits_in(126, 100), Some(10));
+        assert_eq!(bits_in(125, 100), Some(9));
+        assert_eq!(bits_in(8, 1), None);
+        assert_eq!(bits_in(9, 1), Some(MAX_USEFUL_BITS_PER_KEY));
+    }
+
+    #[test]
+    fn the_floor_is_that_of_the_hash() {
+        assert!((floor(50_000_000) - 0.01157).abs() < 1e-4);
+        assert!(false_positive_rate(44, 50_000_000) >= floor(50_000_000));
+    }
+}

@@ -1,0 +1,273 @@
+//! What was counted in a table, and in many of them together.
+
+use std::collections::BTreeMap;
+
+use leveldb_bloom::{FilterInfo, probes_for};
+use serde::Serialize;
+
+/// The fill of filters is counted in steps of 5 %.
+pub const FILL_STEPS: usize = 20;
+
+/// Counts that add up over tables.
+#[derive(Clone, Default)]
+pub struct Sums {
+    pub tables: u64,
+    pub tables_with_filters: u64,
+    pub file_bytes: u64,
+    pub index_bytes: u64,
+    pub data_blocks: u64,
+    /// As stored, with trailers.
+    pub data_bytes: u64,
+    /// Decompressed.
+    pub contents_bytes: u64,
+    pub compressed_blocks: u64,
+    pub entries: u64,
+    pub deletions: u64,
+    /// Filter blocks as stored, with trailers.
+    pub filter_block_bytes: u64,
+    pub slots: u64,
+    pub empty_slots: u64,
+    /// Blocks that begin beyond the last filter: LevelDB reads those for any key.
+    pub uncovered_blocks: u64,
+    pub bloom: BloomSums,
+    pub settings: Settings,
+}
+
+/// What only filters of LevelDB's format have.
+#[derive(Clone, Default)]
+pub struct BloomSums {
+    pub filters: u64,
+    /// Filters with a k of 0 or above 30, which match every key.
+    pub match_all: u64,
+    pub filter_bytes: u64,
+    pub bits: u64,
+    pub bits_set: u64,
+    pub keys_per_filter: Counts,
+    pub probes: Counts,
+    pub fill: [u64; FILL_STEPS],
+    /// By weight, so that estimate and measurement are of the same filters.
+    pub estimated_rate: f64,
+    pub weight: f64,
+    pub asked: u64,
+    pub yes: u64,
+    pub keys_checked: u64,
+    pub keys_lost: u64,
+    /// From the filters alone, where no data was read.
+    pub estimated_keys: f64,
+}
+
+impl Sums {
+    pub fn add(&mut self, other: &Sums) {
+        self.tables += other.tables;
+        self.tables_with_filters += other.tables_with_filters;
+        self.file_bytes += other.file_bytes;
+        self.index_bytes += other.index_bytes;
+        self.data_blocks += other.data_blocks;
+        self.data_bytes += other.data_bytes;
+        self.contents_bytes += other.contents_bytes;
+        self.compressed_blocks += other.compressed_blocks;
+        self.entries += other.entries;
+        self.deletions += other.deletions;
+        self.filter_block_bytes += other.filter_block_bytes;
+        self.slots += other.slots;
+        self.empty_slots += other.empty_slots;
+        self.uncovered_blocks += other.uncovered_blocks;
+        self.settings.add(&other.settings);
+        self.bloom.add(&other.bloom);
+    }
+}
+
+impl BloomSums {
+    fn add(&mut self, other: &BloomSums) {
+        self.filters += other.filters;
+        self.match_all += other.match_all;
+        self.filter_bytes += other.filter_bytes;
+        self.bits += other.bits;
+        self.bits_set += other.bits_set;
+        self.keys_per_filter.add(&other.keys_per_filter);
+        self.probes.add(&other.probes);
+        for (sum, more) in self.fill.iter_mut().zip(other.fill) {
+            *sum += more;
+        }
+        self.estimated_rate += other.estimated_rate;
+        self.weight += other.weight;
+        self.asked += other.asked;
+        self.yes += other.yes;
+        self.keys_checked += other.keys_checked;
+        self.keys_lost += other.keys_lost;
+        self.estimated_keys += other.estimated_keys;
+    }
+
+    /// Counts a filter; `weight` is the share it has in the rates.
+    pub fn add_filter(&mut self, info: &FilterInfo, len: usize, weight: f64) {
+        self.filters += 1;
+        self.filter_bytes += len as u64;
+        self.bits += info.bits;
+        self.bits_set += info.bits_set;
+        self.probes.count(u64::from(info.probes));
+        self.match_all += u64::from(!(1..=leveldb_bloom::MAX_PROBES).contains(&info.probes));
+        let step = (info.fill * FILL_STEPS as f64) as usize;
+        self.fill[step.min(FILL_STEPS - 1)] += 1;
+        self.estimated_rate += info.false_positive_rate * weight;
+        self.weight += weight;
+        if info.estimated_keys.is_finite() {
+            self.estimated_keys += info.estimated_keys;
+        }
+    }
+
+    pub fn fill(&self) -> f64 {
+        ratio(self.bits_set as f64, self.bits as f64)
+    }
+
+    pub fn estimated(&self) -> f64 {
+        ratio(self.estimated_rate, self.weight)
+    }
+
+    pub fn measured(&self) -> f64 {
+        ratio(self.yes as f64, self.asked as f64)
+    }
+}
+
+pub fn ratio(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+/// How often each number was seen.
+#[derive(Clone, Default)]
+pub struct Counts(pub BTreeMap<u64, u64>);
+
+impl Counts {
+    pub fn count(&mut self, number: u64) {
+        *self.0.entry(number).or_default() += 1;
+    }
+
+    fn add(&mut self, other: &Counts) {
+        for (&number, count) in &other.0 {
+            *self.0.entry(number).or_default() += count;
+        }
+    }
+
+    pub fn min(&self) -> u64 {
+        self.0.keys().next().copied().unwrap_or(0)
+    }
+
+    pub fn max(&self) -> u64 {
+        self.0.keys().next_back().copied().unwrap_or(0)
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    pub fn median(&self) -> u64 {
+        let middle = self.total() / 2;
+        let mut seen = 0;
+        let middle = self.0.iter().find(|(_, count)| {
+            seen += **count;
+            seen > middle
+        });
+        middle.map_or(0, |(&number, _)| number)
+    }
+
+    pub fn mean(&self) -> f64 {
+        let sum: f64 = self.0.iter().map(|(&number, &count)| number as f64 * count as f64).sum();
+        ratio(sum, self.total() as f64)
+    }
+
+    /// At most `most` ranges of equal width that cover all numbers, with their counts.
+    pub fn ranges(&self, most: u64) -> Vec<(u64, u64, u64)> {
+        let width = ((self.max() - self.min()) / most.max(1)).saturating_add(1);
+        let mut ranges = Vec::new();
+        let mut first = self.min();
+        while first <= self.max() {
+            let last = first.saturating_add(width - 1);
+            ranges.push((first, last, self.0.range(first..=last).map(|(_, count)| count).sum()));
+            let Some(next) = last.checked_add(1) else { break };
+            first = next;
+        }
+        ranges
+    }
+}
+
+/// The bits per key that a policy can have been given, for the filters it made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    pub least: u32,
+    pub most: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { least: 0, most: u32::MAX }
+    }
+}
+
+impl Settings {
+    /// No number of bits can have made all filters.
+    pub fn differ(&self) -> bool {
+        self.least > self.most
+    }
+
+    /// The one number, or the smallest of several that make the same filters.
+    pub fn one(&self) -> Option<u32> {
+        (!self.differ() && *self != Settings::default()).then_some(self.least)
+    }
+
+    fn add(&mut self, other: &Settings) {
+        self.least = self.least.max(other.least);
+        self.most = self.most.min(other.most);
+    }
+
+    /// A filter of `bits` bits and `probes` probes was made for `keys` keys.
+    pub fn saw(&mut self, bits: u64, probes: u32, keys: u64) {
+        let (least, most) = (bits.saturating_sub(7).div_ceil(keys.max(1)), bits / keys.max(1));
+        let of_size = |bits: u64| u32::try_from(bits).unwrap_or(u32::MAX);
+        // 64 bits may be the minimum rather than what the keys take.
+        let least = if bits <= 64 { 0 } else { of_size(least) };
+        self.add(&Settings { least, most: of_size(most) });
+        self.add(&of_probes(probes));
+    }
+}
+
+/// The bits per key that give this number of probes.
+pub fn of_probes(probes: u32) -> Settings {
+    let with = |bits: &u32| probes_for(*bits) == probes;
+    let most = if probes == leveldb_bloom::MAX_PROBES { None } else { (0..=64).rev().find(with) };
+    Settings { least: (0..=64).find(with).unwrap_or(0), most: most.unwrap_or(u32::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leveldb_bloom::filter_len;
+
+    #[test]
+    fn settings_are_found_from_filters() {
+        for bits_per_key in 1..=100 {
+            let mut settings = Settings::default();
+            for keys in [1, 7, 20, 33, 1000] {
+                let bits = (filter_len(keys, bits_per_key).unwrap() as u64 - 1) * 8;
+                settings.saw(bits, probes_for(bits_per_key), keys as u64);
+            }
+            assert_eq!(settings, Settings { least: bits_per_key, most: bits_per_key });
+        }
+        let mut settings = Settings::default();
+        assert_eq!(settings.one(), None);
+        settings.saw(64, 6, 2);
+        assert_eq!((settings.least, settings.most), (9, 10));
+        settings.saw(1600, 11, 100);
+        assert!(settings.differ());
+    }
+
+    #[test]
+    fn counts() {
+        let mut counts = Counts::default();
+        assert_eq!((counts.min(), counts.median(), counts.max()), (0, 0, 0));
+        for number in [5, 1, 9, 9, 2] {
+            counts.count(number);
+        }
+        assert_eq!((counts.min(), counts.median(), counts.max()), (1, 5, 9));
+        assert_eq!(counts.ranges(3), [(1, 3, 2), (4, 6, 1), (7, 9, 2)]);
+        assert_eq!(counts.ranges(100).len(), 9);
+    }
+}

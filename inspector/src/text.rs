@@ -1,0 +1,164 @@
+//! Numbers, keys and plots as text.
+
+use std::fmt::Write as _;
+
+/// 1234567 as 1,234,567.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub fn bytes(number: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if number < 1024 {
+        return format!("{number} B");
+    }
+    let mut value = number as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", units[unit])
+}
+
+/// A share as percent, with as many digits as say something.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 {
+        "0 %".into()
+    } else if percent >= 9.95 {
+        format!("{percent:.1} %")
+    } else if percent >= 0.0995 {
+        format!("{percent:.2} %")
+    } else if percent >= 1e-9 {
+        let digits = (1.0 - percent.log10().floor()) as usize;
+        format!("{percent:.digits$} %")
+    } else {
+        format!("{percent:.1e} %")
+    }
+}
+
+/// With one digit after the point, unless that is a zero.
+pub fn tenths(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A key as somebody can read it, and give it to `probe` again: text in quotes, or `hex:`.
+pub fn key(key: &[u8]) -> String {
+    const MOST: usize = 80;
+    let is_text = |text: &&str| !text.is_empty() && !text.chars().any(char::is_control);
+    let text = match std::str::from_utf8(key).ok().filter(is_text) {
+        Some(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        None => format!("hex:{}", hex(key)),
+    };
+    if text.chars().count() <= MOST * 2 {
+        return text;
+    }
+    let begin: String = text.chars().take(MOST).collect();
+    format!("{begin}... ({} bytes)", key.len())
+}
+
+pub fn plural(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A line of blocks, `share` of `width`, to an eighth of a block.
+pub fn bar(share: f64, width: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    bar.extend(
+        [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'].get(eighths % 8).filter(|_| eighths % 8 > 0),
+    );
+    if eighths == 0 && share > 0.0 {
+        bar.push('▏');
+    }
+    bar
+}
+
+/// Lines of a label, a bar and a count each.
+pub fn histogram(rows: &[(String, u64)]) -> String {
+    let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let width = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    rows.iter().fold(String::new(), |mut text, (label, number)| {
+        let bar = bar(*number as f64 / most as f64, 40);
+        let _ = writeln!(text, "  {label:>width$}  {bar:<40}  {}", count(*number));
+        text
+    })
+}
+
+/// `text` in lines of at most `width`, the first after `first`, the others after as many spaces.
+pub fn wrap(text: &str, first: &str, width: usize) -> String {
+    let indent = " ".repeat(first.chars().count());
+    let (mut out, mut line) = (String::new(), first.to_owned());
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
+            let _ = writeln!(out, "{line}");
+            line.clone_from(&indent);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    let _ = writeln!(out, "{line}");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1 << 20), "1.0 MiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+        let shares = [0.0, 0.5, 0.0084, 0.00012, 0.0000012, 1.0];
+        let texts = shares.map(percent);
+        assert_eq!(texts, ["0 %", "50.0 %", "0.84 %", "0.012 %", "0.00012 %", "100.0 %"]);
+        assert_eq!(
+            (tenths(10.0), tenths(10.04), tenths(10.06)),
+            ("10".into(), "10".into(), "10.1".into())
+        );
+    }
+
+    #[test]
+    fn keys_can_be_read() {
+        assert_eq!(key(b"user:1"), "\"user:1\"");
+        assert_eq!(key(b"a\"b"), "\"a\\\"b\"");
+        assert_eq!(key(b"a\0b"), "hex:610062");
+        assert_eq!(key(b""), "hex:");
+        assert!(key(&[0; 1000]).ends_with("... (1000 bytes)"));
+    }
+
+    #[test]
+    fn lines_wrap() {
+        assert_eq!(wrap("aa bb cc", "- ", 7), "- aa bb\n  cc\n");
+        assert_eq!(wrap("abcdefghij k", "- ", 5), "- abcdefghij\n  k\n");
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(0.0, 4), "");
+        assert_eq!(bar(0.001, 4), "▏");
+    }
+}

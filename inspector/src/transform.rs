@@ -1,0 +1,113 @@
+//! What a filter was made for, where it was not made for the keys as they are.
+//!
+//! A program with a comparator of its own may wrap the filter policy, so that the filter sees only
+//! what the comparator looks at: the key without a suffix of time, say.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use leveldb_bloom::key_may_match;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {
+    WithoutLast(usize),
+    WithoutFirst(usize),
+    First(usize),
+    Lowercase,
+    WithoutTrailingSpaces,
+}
+
+impl fmt::Display for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = |n: &usize| if *n == 1 { "" } else { "s" };
+        match self {
+            Transform::WithoutLast(n) => write!(f, "the key without its last {n} byte{}", s(n)),
+            Transform::WithoutFirst(n) => write!(f, "the key without its first {n} byte{}", s(n)),
+            Transform::First(n) => write!(f, "the first {n} byte{} of the key", s(n)),
+            Transform::Lowercase => f.write_str("the key in lower case"),
+            Transform::WithoutTrailingSpaces => f.write_str("the key without spaces at its end"),
+        }
+    }
+}
+
+impl Transform {
+    fn apply<'k>(&self, key: &'k [u8]) -> Option<Cow<'k, [u8]>> {
+        Some(Cow::Borrowed(match *self {
+            Transform::WithoutLast(n) => key.get(..key.len().checked_sub(n)?)?,
+            Transform::WithoutFirst(n) => key.get(n..)?,
+            Transform::First(n) => key.get(..n)?,
+            Transform::Lowercase => return Some(Cow::Owned(key.to_ascii_lowercase())),
+            Transform::WithoutTrailingSpaces => {
+                let end = key.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+                &key[..end]
+            }
+        }))
+    }
+}
+
+/// Narrows down which transform fits, from keys that do not match their filters as they are.
+pub struct Search {
+    fitting: Vec<Transform>,
+    tried: usize,
+}
+
+/// So many keys cannot match by chance, at any usual rate of false positives.
+const ENOUGH: usize = 20;
+const MOST: usize = 2000;
+
+impl Default for Search {
+    fn default() -> Self {
+        let suffixes = (1..=32).map(Transform::WithoutLast);
+        let prefixes = (1..=32).flat_map(|n| [Transform::WithoutFirst(n), Transform::First(n)]);
+        let others = [Transform::Lowercase, Transform::WithoutTrailingSpaces];
+        Search { fitting: others.into_iter().chain(suffixes).chain(prefixes).collect(), tried: 0 }
+    }
+}
+
+impl Search {
+    pub fn mismatch(&mut self, key: &[u8], filter: &[u8]) {
+        if self.tried < MOST && !filter.is_empty() {
+            self.tried += 1;
+            self.fitting.retain(|transform| {
+                transform.apply(key).is_some_and(|key| key_may_match(&key, filter))
+            });
+        }
+    }
+
+    pub fn found(&self) -> Option<Transform> {
+        if self.tried < ENOUGH { None } else { self.fitting.first().copied() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leveldb_bloom::BloomFilterPolicy;
+
+    #[test]
+    fn transforms_are_found() {
+        let keys: Vec<_> = (0..200).map(|i| format!("P{:05}  Name{i}  ", i * 3)).collect();
+        for transform in [
+            Transform::WithoutLast(8),
+            Transform::WithoutFirst(3),
+            Transform::First(5),
+            Transform::Lowercase,
+            Transform::WithoutTrailingSpaces,
+        ] {
+            let apply = |key: &'_ String| transform.apply(key.as_bytes()).unwrap().into_owned();
+            let made_for: Vec<_> = keys.iter().map(apply).collect();
+            let filter = BloomFilterPolicy::new(10).create_filter(&made_for).unwrap();
+            let mut search = Search::default();
+            for key in &keys {
+                search.mismatch(key.as_bytes(), &filter);
+            }
+            assert_eq!(search.found(), Some(transform));
+        }
+        let filter = BloomFilterPolicy::new(10).create_filter(&["something else"]).unwrap();
+        let mut search = Search::default();
+        for key in &keys {
+            search.mismatch(key.as_bytes(), &filter);
+        }
+        assert_eq!(search.found(), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! `verify`: every key must match its filter, every block its checksum.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::find::{Database, Place, find};
+use crate::inspect::problems;
+use crate::scan::{Format, LostKey, Options, Report};
+use crate::sums::Sums;
+use crate::text::{bytes, count, hex, key, plural};
+use crate::work::scan_all;
+use crate::{Failure, print};
+
+/// Problems and lost keys that are named of a table, unless somebody wants more.
+pub const KEPT: usize = 20;
+
+#[derive(Args)]
+pub struct Verify {
+    /// Database folders, or table files (.ldb, .sst)
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+    /// Name at most N lost keys and N damaged places of a table
+    #[arg(long, value_name = "N", default_value_t = KEPT)]
+    limit: usize,
+}
+
+pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
+    let everything = find(&args.paths)?;
+    let options = Options { data: true, absent: 0, keep: args.limit };
+    let reports = scan_all(&everything.tables, options);
+    let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
+    let missing = databases.iter().any(|database| !database.missing.is_empty());
+    let wrong = missing || reports.iter().any(Report::is_wrong);
+    print(&if args.json {
+        format!("{:#}\n", to_json(&reports, &databases, !wrong))
+    } else {
+        to_text(&reports, &databases)
+    })?;
+    Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn to_text(reports: &[Report], databases: &[&Database]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        let path = report.path.display();
+        if report.vanished {
+            let _ = writeln!(text, "{path}: deleted meanwhile, by a compaction; not checked");
+            continue;
+        }
+        if report.place == Place::Unused && report.problem_count > 0 {
+            let _ = writeln!(
+                text,
+                "{path}: not in the MANIFEST (being written, or left over), so no error: {}",
+                report.problems.first().map_or("damaged", |problem| &problem.text)
+            );
+            continue;
+        }
+        let lost = report.keys_lost();
+        for LostKey { key: lost, sequence, deletion, block, filter } in &report.lost {
+            let what = if *deletion { "deletion" } else { "value" };
+            let _ = writeln!(
+                text,
+                "{path}: LOST KEY {} ({what}, sequence {sequence}): filter {filter}, for the data block \
+                 at byte {block}, says it is not there",
+                key(lost)
+            );
+        }
+        if lost > report.lost.len() as u64 {
+            let _ = writeln!(text, "{path}: {} lost in all", plural(lost, "key", "keys"));
+        }
+        if let Some(transform) = report.transform {
+            let _ = writeln!(text, "{path}: the filters match {transform}");
+        }
+        if let Some(policy) = &report.policy {
+            if policy.format == Format::Foreign && report.sums.bloom.filters == 0 {
+                let _ = writeln!(
+                    text,
+                    "{path}: its filters, named {}, are not of LevelDB's format; its keys were not \
+                     checked against them",
+                    policy.name
+                );
+            }
+        }
+    }
+    for path in databases.iter().flat_map(|database| &database.missing) {
+        let _ = writeln!(text, "{}: MISSING, although the MANIFEST names it", path.display());
+    }
+    let damage = problems(reports, false);
+    if !damage.is_empty() {
+        text += damage.trim_start();
+    }
+    text + &summary(reports)
+}
+
+fn summary(reports: &[Report]) -> String {
+    let mut total = Sums::default();
+    for report in reports {
+        total.add(&report.sums);
+    }
+    if reports.is_empty() {
+        return "No tables yet: whatever was written is in the log. There is nothing to verify.\n"
+            .into();
+    }
+    let lost: u64 = reports.iter().map(Report::keys_lost).sum();
+    let damaged = reports.iter().filter(|r| r.is_wrong() && r.problem_count > 0).count();
+    let mut text = format!(
+        "{}, {}, {}: {} read, {} of them checked against filters; {}",
+        plural(total.tables, "table", "tables"),
+        bytes(total.file_bytes),
+        plural(total.data_blocks, "data block", "data blocks"),
+        plural(total.entries, "entry", "entries"),
+        count(total.bloom.keys_checked),
+        match lost {
+            0 => "no key is lost".to_owned(),
+            lost => plural(lost, "KEY IS LOST", "KEYS ARE LOST"),
+        }
+    );
+    text += &match damaged {
+        0 => ", all checksums are right.".to_owned(),
+        damaged => format!(", {} DAMAGED.", plural(damaged as u64, "table is", "tables are")),
+    };
+    if total.tables_with_filters == 0 {
+        text += " There are no filters.";
+    }
+    text + "\n"
+}
+
+fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "sound": sound,
+        "missing_tables": databases.iter().flat_map(|database| &database.missing)
+            .map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        "tables": reports.iter().map(|report| json!({
+            "path": report.path.to_string_lossy(),
+            "policy": report.policy.as_ref().map(|policy| &policy.name),
+            "unused": report.place == Place::Unused,
+            "deleted_meanwhile": report.vanished,
+            "data_blocks": report.sums.data_blocks,
+            "entries": report.sums.entries,
+            "keys_checked": report.sums.bloom.keys_checked,
+            "keys_lost": report.keys_lost(),
+            "filters_made_for": report.transform.map(|transform| transform.to_string()),
+            "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
+            "problem_count": report.problem_count,
+            "problems": report.problems.iter()
+                .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
+                .collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+pub fn lost_json(lost: &LostKey) -> Value {
+    json!({
+        "key": key(&lost.key),
+        "key_hex": hex(&lost.key),
+        "sequence": lost.sequence,
+        "deletion": lost.deletion,
+        "data_block": lost.block,
+        "filter": lost.filter,
+    })
+}
