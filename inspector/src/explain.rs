@@ -1,6 +1,6 @@
 //! What the figures mean, in sentences.
 
-use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, POLICY_NAME, probes_for};
+use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, POLICY_NAME};
 use serde::Serialize;
 
 use crate::find::{Database, Place};
@@ -275,7 +275,9 @@ impl Notes<'_> {
             sums.add(&report.sums);
         }
         let bloom = &sums.bloom;
-        let Some(configured) = sums.settings.one() else { return };
+        // Of several settings that make the same filters, the largest is the round one: 9 or 10.
+        let Some(_) = sums.settings.one() else { return };
+        let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY.unsigned_abs());
         let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
         let spent = sums.filter_block_bytes as f64 * 8.0 / keys as f64;
         if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
@@ -284,10 +286,12 @@ impl Notes<'_> {
         let per_filter = bloom.keys_per_filter.mean();
         let blocks = ratio(sums.data_blocks as f64, bloom.filters as f64);
         let block = ratio(sums.data_bytes as f64, sums.data_blocks as f64);
+        let contents = ratio(sums.contents_bytes as f64, sums.data_blocks as f64);
         let offsets = ratio((4 * sums.slots) as f64 * 8.0, keys as f64);
         let minimum = bloom.filters as f64 * 64.0 / keys as f64;
         let mut text = format!(
-            "{configured} bits per key cost you {} here, because {} only {} keys",
+            "{} bits per key cost you {} here, because {} only {} keys",
+            bits_of(&sums),
             tenths(spent),
             if blocks > 1.5 { "2 KiB of blocks hold" } else { "blocks hold" },
             tenths(per_filter),
@@ -305,19 +309,22 @@ impl Notes<'_> {
         let by = [4.0, 16.0, 64.0].into_iter().find_map(|factor| {
             let cost =
                 projected(f64::from(configured), per_filter * factor, block * blocks * factor);
-            (cost < 0.8 * spent).then_some((factor, cost))
+            (cost < 0.9 * spent).then_some((factor, cost))
         });
         match by {
             Some((factor, cost)) => {
                 text += &format!(
                     " Raise block_size: blocks of {} instead of {} would make it about {} (a Get then \
                      reads and decompresses a larger block).",
-                    bytes((block * factor) as u64),
-                    bytes(block as u64),
+                    bytes((contents * factor) as u64),
+                    bytes(contents as u64),
                     tenths(cost)
                 );
             }
-            None => text += " A larger block_size would change little: the values are large.",
+            None => {
+                text += " A larger block_size would change little: the offsets go with the bytes of the \
+                     blocks.";
+            }
         }
         self.add(Weight::Wasted, "cost", text);
     }
@@ -363,10 +370,13 @@ impl Notes<'_> {
             percent(ratio(filter_bytes as f64, self.total.file_bytes as f64))
         );
         if let Some(deepest) = deepest {
+            let share = match in_deepest == filter_bytes {
+                true => "All".into(),
+                false => percent(ratio(in_deepest as f64, filter_bytes as f64)),
+            };
             text += &format!(
-                " {} of that is in the deepest level in use, {deepest}, where a filter saves a read only \
-                 if the key is nowhere in the database.",
-                percent(ratio(in_deepest as f64, filter_bytes as f64))
+                " {share} of that is in the deepest level in use, {deepest}, where a filter saves a read \
+                 only if the key is nowhere in the database.",
             );
         }
         text += " Only Get asks filters; iterators never do. Whether anybody asks them cannot be seen in \
@@ -418,9 +428,4 @@ pub fn bits_of(sums: &Sums) -> String {
         Some(least) if settings.most == least + 1 => format!("{least} or {}", settings.most),
         Some(least) => format!("{least} to {}", settings.most),
     }
-}
-
-/// The bits per key to draw curves at, if there is one.
-pub fn configured(sums: &Sums) -> Option<u32> {
-    sums.settings.one().filter(|&bits| sums.bloom.filters > 0 && probes_for(bits) > 0)
 }

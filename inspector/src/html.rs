@@ -166,12 +166,12 @@ fn plots(findings: &Findings) -> String {
     let mut text = String::from("<h2>Plots</h2>\n<div class=\"plots\">\n");
     text += &panel(
         "Filters by fill",
-        &bars("filters by the share of their bits that are set", &fill_rows(total)),
+        &bars("filters by the share of their bits that are set", &fill_rows(total), count),
     );
     if findings.data {
         text += &panel(
             "Filters by keys",
-            &bars("filters by the number of their keys", &keys_rows(total)),
+            &bars("filters by the number of their keys", &keys_rows(total), count),
         );
     }
     text += &panel("Rate of false positives by bits per key", &curve(total, findings.data));
@@ -191,7 +191,7 @@ fn panel(title: &str, plot: &str) -> String {
 
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 66.0;
 const BOTTOM: f64 = 34.0;
 const TOP: f64 = 18.0;
 
@@ -202,7 +202,7 @@ fn svg(label: &str, drawing: &str) -> String {
     )
 }
 
-fn bars(what: &str, rows: &[(String, u64)]) -> String {
+fn bars(what: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> String {
     let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
     let room = (WIDTH - LEFT - 8.0) / rows.len().max(1) as f64;
     let height = HEIGHT - BOTTOM - TOP;
@@ -221,7 +221,7 @@ fn bars(what: &str, rows: &[(String, u64)]) -> String {
             TOP + height - tall,
             room * 0.84,
             escape(label),
-            count(*number)
+            show(*number)
         );
         if i % every == 0 {
             let _ = writeln!(
@@ -240,9 +240,9 @@ fn bars(what: &str, rows: &[(String, u64)]) -> String {
         TOP + height,
         LEFT - 6.0,
         TOP + 10.0,
-        count(most as u64)
+        show(most as u64)
     );
-    let told: Vec<_> = rows.iter().map(|(label, n)| format!("{label}: {}", count(*n))).collect();
+    let told: Vec<_> = rows.iter().map(|(label, n)| format!("{label}: {}", show(*n))).collect();
     svg(&format!("{what}: {}", told.join("; ")), &drawing)
 }
 
@@ -269,7 +269,7 @@ fn curve(total: &Sums, data: bool) -> String {
              <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 6.0,
             at + 4.0,
-            percent(10f64.powi(-power)).replace(".00", "").replace(".0", "")
+            ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0.001 %", "0.0001 %"][power as usize]
         );
     }
     for bits in (0..=30).step_by(5) {
@@ -292,7 +292,7 @@ fn curve(total: &Sums, data: bool) -> String {
         points.join(" ")
     );
     let mut told = format!("the rate for {} in a filter", plural(keys, "key", "keys"));
-    if let Some(bits) = explain::configured(total) {
+    if let Some(bits) = total.settings.one() {
         let (name, rate) = match bloom.asked {
             0 => ("estimated", bloom.estimated()),
             _ => ("measured", bloom.measured()),
@@ -359,7 +359,11 @@ fn levels(findings: &Findings) -> String {
             *sum += report.sums.filter_block_bytes;
         }
     }
-    if levels.is_empty() { String::new() } else { bars("bytes of filters by level", &levels) }
+    if levels.is_empty() {
+        String::new()
+    } else {
+        bars("bytes of filters by level", &levels, bytes)
+    }
 }
 
 fn tables(findings: &Findings) -> String {

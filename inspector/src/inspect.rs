@@ -29,8 +29,7 @@ pub struct Inspect {
     /// Write a report with plots into FILE: one page that needs no network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Read indexes and filters only, about one hundredth of the bytes: keys are then estimated from
-    /// the filters, and neither checked nor measured with
+    /// Read indexes and filters only; keys are estimated from the filters
     #[arg(long)]
     quick: bool,
     /// List all tables, not just the first 20

@@ -27,7 +27,7 @@ mod work;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Where to begin:
@@ -45,7 +45,7 @@ could not do what was asked, such as for a path that does not exist.";
 
 /// What the bloom filters of a LevelDB database hold, what they cost, and whether they are right.
 #[derive(Parser)]
-#[command(name = "leveldb-bloom", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "leveldb-bloom", version, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -80,6 +80,7 @@ into in any case, so that a false positive and a lost key are called what they a
   leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0";
 
 const AFTER_SIZE: &str = "\
+Each from the others:
   leveldb-bloom size --keys 1000 --rate 1%             bits per key for a rate
   leveldb-bloom size --keys 1000 --bits-per-key 10     the rate, and the size
   leveldb-bloom size --keys 1M --bytes 2MiB            what fits
@@ -102,6 +103,11 @@ enum Command {
     /// Bits per key, bytes and rates of false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
+    /// Print a completion script for a shell, to be sourced
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Why the command could not do what was asked.
@@ -130,12 +136,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "leveldb-bloom", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn main() -> ExitCode {
     let result = match &Cli::parse().command {
         Command::Inspect(args) => inspect::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Size(args) => size::run(args),
+        Command::Completions { shell } => completions(*shell),
     };
     result.unwrap_or_else(|Failure(text)| {
         eprintln!("leveldb-bloom: {text}");

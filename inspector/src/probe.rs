@@ -290,19 +290,19 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
         asked += visit.other_noes;
         noes += visit.other_noes;
     }
-    let found = visits.iter().any(|visit| visit.found().is_some());
-    let rest = tables - visits.len().min(tables);
+    let stopped = !all && visits.iter().any(|visit| visit.found().is_some());
     let _ = write!(
         text,
-        "\n{} of {} could hold the key{}. {} asked, {} no; {} read.",
+        "\n{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
         plural(tables as u64, "table", "tables"),
-        match found && !all && rest > 0 {
-            true => ", or the Get ended before them",
-            false => "",
+        match (stopped, visits.is_empty()) {
+            (true, _) => ": the Get ends where the key is found",
+            (_, true) => ": the key is outside of what they hold",
+            _ => ": no others can hold the key",
         },
-        plural(asked, "filter was", "filters were"),
-        plural(noes, "said", "said"),
+        plural(asked, "filter is", "filters are"),
+        plural(noes, "says", "say"),
         plural(read, "data block is", "data blocks are")
     );
     text + "\n"

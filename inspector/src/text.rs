@@ -34,6 +34,8 @@ pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
         "0 %".into()
+    } else if percent >= 99.95 {
+        "100 %".into()
     } else if percent >= 9.95 {
         format!("{percent:.1} %")
     } else if percent >= 0.0995 {
@@ -91,15 +93,25 @@ pub fn bar(share: f64, width: usize) -> String {
     bar
 }
 
-/// Lines of a label, a bar and a count each.
+/// Lines of a label, a bar and a count each; rows without anything in them become one of dots.
 pub fn histogram(rows: &[(String, u64)]) -> String {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let width = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    rows.iter().fold(String::new(), |mut text, (label, number)| {
+    let mut text = String::new();
+    let mut empty = false;
+    for (label, number) in rows {
+        if *number == 0 {
+            if !empty {
+                let _ = writeln!(text, "  {:>width$}", "...");
+            }
+            empty = true;
+            continue;
+        }
+        empty = false;
         let bar = bar(*number as f64 / most as f64, 40);
         let _ = writeln!(text, "  {label:>width$}  {bar:<40}  {}", count(*number));
-        text
-    })
+    }
+    text
 }
 
 /// `text` in lines of at most `width`, the first after `first`, the others after as many spaces.
@@ -137,7 +149,7 @@ mod tests {
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
         let shares = [0.0, 0.5, 0.0084, 0.00012, 0.0000012, 1.0];
         let texts = shares.map(percent);
-        assert_eq!(texts, ["0 %", "50.0 %", "0.84 %", "0.012 %", "0.00012 %", "100.0 %"]);
+        assert_eq!(texts, ["0 %", "50.0 %", "0.84 %", "0.012 %", "0.00012 %", "100 %"]);
         assert_eq!(
             (tenths(10.0), tenths(10.04), tenths(10.06)),
             ("10".into(), "10".into(), "10.1".into())
@@ -158,6 +170,8 @@ mod tests {
         assert_eq!(wrap("aa bb cc", "- ", 7), "- aa bb\n  cc\n");
         assert_eq!(wrap("abcdefghij k", "- ", 5), "- abcdefghij\n  k\n");
         assert_eq!(bar(0.5, 4), "██");
+        let rows = [("a", 2), ("b", 0), ("c", 0), ("d", 1)].map(|(label, n)| (label.to_owned(), n));
+        assert_eq!(histogram(&rows).lines().count(), 3);
         assert_eq!(bar(0.0, 4), "");
         assert_eq!(bar(0.001, 4), "▏");
     }

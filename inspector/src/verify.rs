@@ -93,9 +93,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
         let _ = writeln!(text, "{}: MISSING, although the MANIFEST names it", path.display());
     }
     let damage = problems(reports, false);
-    if !damage.is_empty() {
-        text += damage.trim_start();
-    }
+    text += damage.trim_start().trim_start_matches("Damage\n");
     text + &summary(reports)
 }
 
@@ -126,7 +124,7 @@ fn summary(reports: &[Report]) -> String {
         0 => ", all checksums are right.".to_owned(),
         damaged => format!(", {} DAMAGED.", plural(damaged as u64, "table is", "tables are")),
     };
-    if total.tables_with_filters == 0 {
+    if total.tables_with_filters == 0 && damaged == 0 {
         text += " There are no filters.";
     }
     text + "\n"
