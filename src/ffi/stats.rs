@@ -113,7 +113,7 @@ impl Lock {
 /// Counters for a new policy, if the environment asks for them or for a check (and there is
 /// memory).
 pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<Counters>> {
-    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+    static PREPARED: AtomicBool = AtomicBool::new(false);
 
     let check = Check::from_environment();
     let destination = match environment(c"LEVELDB_BLOOM_STATS") {
@@ -145,15 +145,19 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         unsafe { memory::free(file.cast()) };
         return None;
     };
+    if !PREPARED.swap(true, Ordering::AcqRel) {
+        // A child of fork has none of the threads that could give the lock back.
+        // SAFETY: functions without arguments that stay loaded (`-z nodelete`).
+        unsafe {
+            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
+            libc::atexit(write_all);
+        }
+    }
     LIVING.with(|first| {
         // SAFETY: fresh, and in nobody else's hands.
         unsafe { (*counters.as_ptr()).next = *first };
         *first = counters.as_ptr();
     });
-    if !AT_EXIT.swap(true, Ordering::AcqRel) {
-        // SAFETY: a function without arguments that stays loaded (`-z nodelete`).
-        unsafe { libc::atexit(write_all) };
-    }
     Some(counters)
 }
 
@@ -184,6 +188,16 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
         }
         memory::free(counters.cast());
     }
+}
+
+unsafe extern "C" fn before_fork() {
+    // SAFETY: statically initialised, and never moves.
+    unsafe { libc::pthread_mutex_lock(LIVING.mutex.get()) };
+}
+
+unsafe extern "C" fn after_fork() {
+    // SAFETY: this thread, or in a child its copy, locked it in `before_fork`.
+    unsafe { libc::pthread_mutex_unlock(LIVING.mutex.get()) };
 }
 
 extern "C" fn write_all() {
