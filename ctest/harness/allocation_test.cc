@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "doors.h"
@@ -140,6 +141,117 @@ TEST_F(AllocationTest, TheRestAllocatesNothing) {
   });
   EXPECT_EQ(0, seen.asked);
   EXPECT_TRUE(IsExpected(filter));
+}
+
+TEST_F(AllocationTest, Builder) {
+  leveldb_bloom_builder_destroy(leveldb_bloom_builder_create(10));
+  FailEachCall([&](long succeed, long fail) {
+    leveldb_bloom_builder* builder = nullptr;
+    std::vector<int> statuses(kKeys);
+    const FailingMalloc seen = WithFailingMalloc(succeed, fail, [&] {
+      builder = leveldb_bloom_builder_create(10);
+      for (int i = 0; i < kKeys; i++) {
+        statuses[i] = leveldb_bloom_builder_add(builder, slices_[i].data(), slices_[i].size());
+      }
+    });
+    if (builder == nullptr) {
+      EXPECT_EQ(LEVELDB_BLOOM_INVALID_ARGUMENT, statuses[0]);
+      return true;
+    }
+    // The keys that it did not take can be given again.
+    size_t taken = 0;
+    for (int i = 0; i < kKeys; i++) {
+      if (statuses[i] == LEVELDB_BLOOM_OK) {
+        taken++;
+        continue;
+      }
+      EXPECT_EQ(LEVELDB_BLOOM_NO_MEMORY, statuses[i]);
+      EXPECT_EQ(LEVELDB_BLOOM_OK,
+                leveldb_bloom_builder_add(builder, slices_[i].data(), slices_[i].size()));
+    }
+    EXPECT_EQ(taken < kKeys, seen.failed > 0);
+    std::string filter(expected_.size(), '\0');
+    EXPECT_EQ(LEVELDB_BLOOM_OK,
+              leveldb_bloom_builder_finish(builder, 0, &filter[0], filter.size()));
+    EXPECT_TRUE(IsExpected(filter));
+    leveldb_bloom_builder_destroy(builder);
+    return seen.failed > 0;
+  });
+}
+
+// A canonical form that does not fit in the first buffer.
+size_t Long(void*, const char* key, size_t length, char* buffer, size_t buffer_length) {
+  if (buffer_length >= 1000) {
+    std::memset(buffer, 'x', 1000);
+    std::memcpy(buffer, key, length);
+  }
+  return 1000;
+}
+
+TEST_F(AllocationTest, Transform) {
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  const size_t living = leveldb_bloom_live_policies();
+  int state = 0;
+  const auto create = [&] {
+    return leveldb_bloom_policy_create_transformed(
+        10, "harness.Long", Long, [](void* s) { ++*static_cast<int*>(s); }, &state);
+  };
+  int made = 0;
+  FailEachCall([&](long succeed, long fail) {
+    leveldb_bloom_policy* policy = nullptr;
+    const FailingMalloc seen = WithFailingMalloc(succeed, fail, [&] { policy = create(); });
+    if (policy == nullptr) {
+      EXPECT_EQ(made, state) << "the state is still the caller's";
+      EXPECT_EQ(0, seen.living) << "memory is lost";
+      return true;
+    }
+    made++;
+    leveldb_bloom_policy_destroy(policy);
+    EXPECT_EQ(made, state);
+    return seen.failed > 0;
+  });
+
+  leveldb_bloom_policy* policy = create();
+  size_t length = 0, small = 0;
+  char* filter = nullptr;
+  char* expected = leveldb_bloom_create_filter(policy, arrays_.keys.data(), arrays_.lengths.data(),
+                                               20, &length);
+  ASSERT_NE(nullptr, expected);
+  EXPECT_EQ(0, table->key_may_match(policy, "absent", 6, expected, length));
+  // Nobody can say that a key is absent whose form cannot be had.
+  const auto ask = [&] {
+    EXPECT_EQ(1, table->key_may_match(policy, "absent", 6, expected, length));
+  };
+  EXPECT_EQ(1, WithFailingMalloc(0, kForever, ask).failed);
+  // The filter fits, a form does not; the filter that takes its place does.
+  WithFailingMalloc(1, 1, [&] {
+    filter = table->create_filter(policy, arrays_.keys.data(), arrays_.lengths.data(), 20, &small);
+  });
+  ExpectMatchesEverything(Slice(filter, small));
+  std::free(filter);
+  leveldb_bloom_free(expected);
+  leveldb_bloom_policy_destroy(policy);
+  EXPECT_EQ(living, leveldb_bloom_live_policies());
+}
+
+TEST_F(AllocationTest, Shared) {
+  int bits_per_key = 320;
+  FailEachCall([&](long succeed, long fail) {
+    // One that was made once is there for ever.
+    bits_per_key += 8;
+    leveldb_bloom_policy* policy = nullptr;
+    const FailingMalloc seen = WithFailingMalloc(
+        succeed, fail, [&] { policy = leveldb_bloom_policy_shared(bits_per_key); });
+    if (policy == nullptr) {
+      EXPECT_EQ(0, seen.living) << "memory is lost";
+      return true;
+    }
+    size_t length = 0;
+    leveldb_bloom_free(leveldb_bloom_create_filter(policy, arrays_.keys.data(),
+                                                   arrays_.lengths.data(), 20, &length));
+    EXPECT_EQ(20u * bits_per_key / 8 + 1, length);
+    return seen.failed > 0;
+  });
 }
 
 // The callback cannot say that there is no memory, since LevelDB would take its word for an empty
