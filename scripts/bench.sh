@@ -3,29 +3,154 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-case "${1-}" in
-  -h | --help)
-    cat <<'TEXT'
-usage: scripts/bench.sh [--help]
+usage() {
+  cat <<'TEXT'
+usage: scripts/bench.sh [--scale | --instructions | --readme] [OPTION...]
 
-Times creating and asking filters (16-byte keys, 10 bits per key) with Debian's libleveldb and with
-ours, through the virtual functions that LevelDB calls, in one process and in turn. Prints the
-medians in nanoseconds a key, and stock's time divided by ours: above 1, ours is faster.
+Times LevelDB's filter as Debian's libleveldb has it ("stock") and as we have it: with every kernel
+of this machine through the Rust library, and through the drop-in policy as LevelDB calls it. Sets
+up what it needs on Debian (as root; otherwise it says what to install).
 
-LEVELDB_BLOOM_KERNEL=portable (or avx2, avx512, neon) times that kernel. The machine should be
-otherwise idle; ratios still move by some 10 % between runs.
+  (nothing)         the table: creating and asking filters, and what other libraries take
+  --scale           how the cost of a key grows: with keys in a filter (up to 100 million, which
+                    takes some 10 GB of memory and half an hour), bits a key, and bytes of a key
+  --instructions    instructions instead of time: the same on every run, however busy the machine
+  --readme          all three, then the README's figures and the plots in docs/bench from them
+
+  --rows TEXT       only rows of the table whose names contain it, e.g. --rows batch
+  --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL; e.g.
+                    --sides avx512,drop-in-avx2
+  --no-peers        without other people's libraries
+  --quick           fewer rounds, no rows of minutes, up to a million keys: a rough picture in
+                    about a minute
+  --rounds N        instead of 201
+  --json            one JSON document on stdout, and nothing else
+  --plot FILE       also a plot of the ratios (with --scale: of the times), as .svg or .png;
+                    the ticks on the bars are what the project wants of each
+  --help            this text
+
+Reading the table
+  ns each           median time for one key, query or filter (the row says which), in nanoseconds
+  x                 stock's time divided by this one: 2 is twice as fast, below 1 is slower than
+                    stock. Taken round by round, then the median; so it is not quite the quotient
+                    of the two medians
+  quartiles         half of all rounds lie between these two. Where they are far apart the machine
+                    was disturbed, and the median means little: run it again
+  target            what the project wants of x
+
+All sides run in one process, in turns of 0.3 ms, in a different order each round: whatever slows
+the machine for a while (another program, a lower clock) then meets all sides of a round, and leaves
+their ratio as it is. Two runs one after the other would compare the weather. Before anything is
+timed, filters and answers are compared with stock's, and the run fails if a byte differs.
+
+Absent keys are 49,920 different ones: branch predictors learn shorter lists by heart, and stock
+would look faster than it is. A chain asks for a key that depends on the answer before: what a
+query costs a program that waits for it. LevelDB has no call for many keys or many filters; there
+stock is asked one by one.
+
+Peers: rusty-leveldb (the same format, in Rust), goleveldb (the same bits, in Go), and for speed
+only, since their formats are others, fastbloom and RocksDB's cache-local filter (FastLocalBloom).
+
+Instructions are counted by callgrind, which knows no AVX-512, and by single steps, which know all.
+The last documents are kept in target/bench.
 TEXT
-    exit 0
-    ;;
-  "") ;;
-  *) fail "scripts/bench.sh: unknown argument $1; see --help" ;;
-esac
+}
 
-ensure_rust
-ensure_packages g++ libleveldb-dev
-cargo build --release --locked --quiet
-build=$(mktemp -d)
-trap 'rm -rf "$build"' EXIT
-g++ -std=c++17 -O2 -Wall -Wextra scripts/bench/drop_in.cc -o "$build/drop_in" -ldl
-stock=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
-"$build/drop_in" "$stock" "${CARGO_TARGET_DIR:-target}/release/libleveldb_bloom.so"
+mode=table
+plot=
+peers=1
+json=
+arguments=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --scale | --instructions | --readme) mode=${1#--} ;;
+    --no-peers) peers= ;;
+    --quick) arguments+=("$1") ;;
+    --json)
+      json=1
+      arguments+=("$1")
+      ;;
+    --rows | --sides | --rounds | --plot)
+      [ $# -ge 2 ] || fail "$1 needs a value; see --help"
+      if [ "$1" = --plot ]; then plot=$2; else arguments+=("$1" "$2"); fi
+      shift
+      ;;
+    *) fail "scripts/bench.sh: unknown argument $1; see --help" ;;
+  esac
+  shift
+done
+case $plot in
+  "" | *.svg | *.png) ;;
+  *) fail "--plot writes .svg or .png, not $plot" ;;
+esac
+[ "$mode" = table ] || [ "$mode" = readme ] || peers=
+[ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
+
+# stdout is for the figures.
+{
+  ensure_rust
+  ensure_packages g++ libleveldb-dev
+  [[ $mode != instructions && $mode != readme ]] || ensure_packages valgrind
+  [ -z "$plot" ] && [ "$mode" != readme ] || ensure_packages python3 python3-matplotlib
+
+  target=${CARGO_TARGET_DIR:-target}
+  build=$target/bench
+  mkdir -p "$build"
+  cargo build --release --locked --quiet
+  cargo build --release --locked --quiet --package leveldb-bloom-bench
+  shim=(g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC)
+  "${shim[@]}" scripts/bench/calls.cc -o "$build/calls.so" -ldl
+  stock=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
+  arguments+=(--calls "$build/calls.so" --stock "$stock"
+    --drop-in "$target/release/libleveldb_bloom.so")
+
+  # peer NAME PACKAGE... -- COMMAND...: builds $build/NAME.so, or says what will be missing.
+  peer() {
+    local name=$1 packages=()
+    shift
+    while [ "$1" != -- ]; do
+      packages+=("$1")
+      shift
+    done
+    shift
+    if (ensure_packages "${packages[@]}") && "$@"; then
+      arguments+=(--peer "$name" "$build/$name.so")
+    else
+      printf 'Not measured: %s (it needs %s)\n' "$name" "${packages[*]}"
+    fi
+  }
+  if [ -n "$peers" ]; then
+    arguments+=(--peers)
+    peer rocksdb librocksdb-dev -- \
+      "${shim[@]}" -fno-rtti scripts/bench/rocksdb.cc -o "$build/rocksdb.so" -lrocksdb
+    peer goleveldb golang-go golang-github-syndtr-goleveldb-dev -- \
+      env GO111MODULE=off GOPATH=/usr/share/gocode \
+      go build -buildmode=c-shared -o "$build/goleveldb.so" scripts/bench/goleveldb.go
+  fi
+} >&2
+
+measure() { "$target/release/leveldb-bloom-bench" "${arguments[@]}" --save "$build/$1.json" "$1"; }
+
+report() { /usr/bin/python3 scripts/bench/report.py "$@"; }
+
+if [ "$mode" = readme ]; then
+  for document in table scale instructions; do
+    step "$document"
+    measure "$document"
+  done
+  mkdir -p docs/bench
+  report plot "$build/table.json" docs/bench/table.svg
+  report plot "$build/scale.json" docs/bench/scale.svg
+  report readme "$build/table.json" "$build/instructions.json" README.md
+  step "README.md and docs/bench are written"
+else
+  measure "$mode"
+  if [ -n "$plot" ]; then
+    report plot "$build/$mode.json" "$plot"
+    printf 'The plot is in %s\n' "$plot" >&2
+  fi
+fi

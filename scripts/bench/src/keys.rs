@@ -1,0 +1,92 @@
+//! Keys to put into filters and to ask for.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// A key laid out as `leveldb::Slice`, so that one list serves every side.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Slice<'k> {
+    data: *const u8,
+    size: usize,
+    borrowed: PhantomData<&'k [u8]>,
+}
+
+impl<'k> Slice<'k> {
+    pub fn new(bytes: &'k [u8]) -> Self {
+        Slice { data: bytes.as_ptr(), size: bytes.len(), borrowed: PhantomData }
+    }
+}
+
+impl AsRef<[u8]> for Slice<'_> {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: `new` took the two from a slice that is borrowed as long.
+        unsafe { std::slice::from_raw_parts(self.data, self.size) }
+    }
+}
+
+/// SplitMix64: the same keys in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// Random keys, one after the other in memory, as LevelDB keeps them.
+pub struct Keys {
+    /// Point into `bytes`, which never changes.
+    slices: Vec<Slice<'static>>,
+    bytes: Arc<[u8]>,
+}
+
+impl Keys {
+    pub fn random(n: usize, lengths: RangeInclusive<usize>, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let (shortest, spread) = (*lengths.start(), lengths.end() - lengths.start() + 1);
+        let lengths: Vec<usize> = (0..n).map(|_| shortest + random.below(spread)).collect();
+        let total = lengths.iter().sum();
+        let mut bytes = Vec::with_capacity(total + 8);
+        while bytes.len() < total {
+            bytes.extend_from_slice(&random.next().to_le_bytes());
+        }
+        bytes.truncate(total);
+        let bytes: Arc<[u8]> = bytes.into();
+        let mut start = bytes.as_ptr();
+        let slices = lengths.iter().map(|&size| {
+            let slice = Slice { data: start, size, borrowed: PhantomData };
+            start = start.wrapping_add(size);
+            slice
+        });
+        Keys { slices: slices.collect(), bytes }
+    }
+
+    /// The same keys listed in random order, so that their bytes are all over memory.
+    pub fn shuffled(mut self) -> Self {
+        let mut random = Random(5);
+        for i in (1..self.slices.len()).rev() {
+            self.slices.swap(i, random.below(i + 1));
+        }
+        self
+    }
+
+    /// `n` of these keys: each in turn, again and again.
+    pub fn cycled(&self, n: usize) -> Self {
+        let slices = self.slices.iter().copied().cycle().take(n).collect();
+        Keys { slices, bytes: Arc::clone(&self.bytes) }
+    }
+
+    pub fn slices<'a>(&'a self) -> &'a [Slice<'a>] {
+        &self.slices
+    }
+}

@@ -1,0 +1,113 @@
+//! Times of several sides, taken in turn.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::side::{Prepared, Side};
+use crate::work::Work;
+
+/// Where the samples lie. The quartiles say how far to trust the median.
+#[derive(Serialize, Clone, Copy)]
+pub struct Spread {
+    pub min: f64,
+    pub q1: f64,
+    pub median: f64,
+    pub q3: f64,
+    pub max: f64,
+}
+
+impl Spread {
+    fn of(mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        let last = samples.len() - 1;
+        let at = |quarter: usize| samples[(last * quarter + 2) / 4];
+        Spread { min: at(0), q1: at(1), median: at(2), q3: at(3), max: at(4) }
+    }
+}
+
+/// What one side took.
+#[derive(Serialize)]
+pub struct Figure {
+    pub side: String,
+    /// Nanoseconds for one unit of the work.
+    pub ns: Spread,
+    /// Stock's time by this side's, round by round.
+    pub ratio: Spread,
+    /// What the project wants of the ratio.
+    pub target: Option<f64>,
+    /// Whether filters and answers were those of stock.
+    pub same_as_stock: bool,
+}
+
+/// How long to measure.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    pub rounds: usize,
+    /// Work that takes longer than this is given fewer rounds, down to `least`.
+    pub time: Duration,
+    pub least: usize,
+}
+
+/// A turn is long enough that the clock costs nothing, and short enough that whatever disturbs the
+/// machine meets all sides of a round alike.
+const TURN: f64 = 300e-6;
+
+fn turn(prepared: &Prepared, times: usize) -> f64 {
+    let start = Instant::now();
+    for _ in 0..times {
+        black_box((prepared.run)());
+    }
+    start.elapsed().as_secs_f64() / times as f64
+}
+
+/// Times every side that can do the work. The first is stock, with which the others are compared.
+///
+/// # Errors
+/// A side whose filters or answers are not stock's: its times would mean nothing.
+pub fn compare(
+    work: &Work,
+    sides: &[Box<dyn Side>],
+    effort: Effort,
+) -> Result<Vec<Figure>, String> {
+    let mut ready: Vec<(&dyn Side, Prepared)> = Vec::new();
+    let mut stock = Vec::new();
+    for side in sides {
+        let Some(mut prepared) = side.prepare(work) else { continue };
+        // Large, and needed only once.
+        let result = std::mem::take(&mut prepared.result);
+        if ready.is_empty() {
+            stock = result;
+        } else if side.same_format() && result != stock {
+            return Err(format!("{} is not stock's, byte for byte", side.name()));
+        }
+        ready.push((side.as_ref(), prepared));
+    }
+    drop(stock);
+
+    // The first run is to warm up.
+    let once: Vec<f64> =
+        ready.iter().map(|(_, prepared)| turn(prepared, 1).min(turn(prepared, 1))).collect();
+    let times: Vec<usize> = once.iter().map(|once| ((TURN / once) as usize).max(1)).collect();
+    let round: f64 = once.iter().zip(&times).map(|(once, times)| once * *times as f64).sum();
+    let fitting = (effort.time.as_secs_f64() / round) as usize;
+    let rounds = effort.rounds.min(fitting).max(effort.least);
+
+    let mut seconds = vec![Vec::with_capacity(rounds); ready.len()];
+    for round in 0..rounds {
+        // Nobody is always behind the same neighbour.
+        for i in (0..ready.len()).map(|i| (i + round) % ready.len()) {
+            seconds[i].push(turn(&ready[i].1, times[i]));
+        }
+    }
+    let units = work.units() as f64;
+    let figures = ready.iter().zip(&seconds).map(|((side, _), own)| Figure {
+        side: side.name().to_owned(),
+        ns: Spread::of(own.iter().map(|seconds| seconds * 1e9 / units).collect()),
+        ratio: Spread::of(seconds[0].iter().zip(own).map(|(stock, own)| stock / own).collect()),
+        target: None,
+        same_as_stock: side.same_format(),
+    });
+    Ok(figures.collect())
+}

@@ -1,0 +1,431 @@
+//! Who does the work.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::hint::black_box;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use leveldb_bloom::{BloomFilterPolicy, Kernel};
+
+use crate::keys::Slice;
+use crate::work::{BITS, How, Work};
+
+/// Somebody who can do work that is given to all.
+pub trait Side {
+    fn name(&self) -> &str;
+
+    /// Whether filters and answers must be those of stock.
+    fn same_format(&self) -> bool;
+
+    /// What is ready to be timed; `None` where this side has nothing for such work.
+    fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>>;
+}
+
+pub struct Prepared<'w> {
+    /// Does the work once. What it returns is only there to be needed.
+    pub run: Box<dyn Fn() -> usize + 'w>,
+    /// What the work comes to: each filter's bytes, and a byte for each answer. Left out by sides
+    /// with another format.
+    pub result: Vec<u8>,
+}
+
+/// A library's function of that name.
+///
+/// # Safety
+/// `F` is the function's type.
+unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> Result<F, String> {
+    let c_name = CString::new(name).map_err(|error| error.to_string())?;
+    // SAFETY: an open library, which is never closed.
+    let address = unsafe { libc::dlsym(library, c_name.as_ptr()) };
+    if address.is_null() {
+        return Err(format!("it has no {name}"));
+    }
+    assert_eq!(size_of::<F>(), size_of::<*mut c_void>());
+    // SAFETY: the caller says that `F` is its type.
+    Ok(unsafe { std::mem::transmute_copy(&address) })
+}
+
+fn open(file: &Path) -> Result<*mut c_void, String> {
+    let path = CString::new(file.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: loads a library that scripts/bench.sh built for this.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        // SAFETY: after a failure there is a message.
+        let message = unsafe { std::ffi::CStr::from_ptr(libc::dlerror()) };
+        return Err(message.to_string_lossy().into_owned());
+    }
+    Ok(library)
+}
+
+type Ask = unsafe extern "C" fn(*const c_void, *const Slice, usize, *const Slice) -> usize;
+
+/// The functions of calls.cc.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    policy: unsafe extern "C" fn(*const c_char, c_int) -> *const c_void,
+    destroy: unsafe extern "C" fn(*const c_void),
+    create: unsafe extern "C" fn(*const c_void, *const Slice, usize, usize, *mut u8) -> usize,
+    query: Ask,
+    chain: Ask,
+    filters: unsafe extern "C" fn(*const c_void, *const Slice, usize, *const Slice, usize) -> usize,
+}
+
+impl Calls {
+    pub fn open(file: &Path) -> Result<Self, String> {
+        let library = open(file)?;
+        // SAFETY: the types are those in calls.cc.
+        unsafe {
+            Ok(Calls {
+                policy: function(library, "calls_policy")?,
+                destroy: function(library, "calls_destroy")?,
+                create: function(library, "calls_create")?,
+                query: function(library, "calls_query")?,
+                chain: function(library, "calls_chain")?,
+                filters: function(library, "calls_filters")?,
+            })
+        }
+    }
+
+    /// What a policy of ours says in its line of statistics: how its filters reach the host.
+    pub fn route(self, library: &Path) -> Result<String, String> {
+        const STATS: &str = "LEVELDB_BLOOM_STATS";
+        let file = std::env::temp_dir().join(format!("leveldb-bloom-{}", std::process::id()));
+        let side = Virtual::new("drop-in", self, library, None)?;
+        // SAFETY: as in `Virtual::policy`.
+        unsafe { std::env::set_var(STATS, &file) };
+        let policy = side.policy(BITS);
+        // SAFETY: as in `Virtual::policy`.
+        unsafe { std::env::remove_var(STATS) };
+        policy.filter(&[Slice::new(b"key")], BITS);
+        drop(policy);
+        let line = std::fs::read_to_string(&file).map_err(|_| "no drop-in policy answers")?;
+        let _ = std::fs::remove_file(&file);
+        let value: serde_json::Value =
+            serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        match (value["route"].as_str(), value["filters"].as_u64()) {
+            (Some(route), Some(1)) => Ok(route.to_owned()),
+            _ => Err(format!("the drop-in policy made no filter: {line}")),
+        }
+    }
+}
+
+/// A `leveldb::FilterPolicy` through its virtual functions: stock's, or ours as LevelDB sees it.
+pub struct Virtual {
+    name: String,
+    calls: Calls,
+    library: CString,
+    /// What LEVELDB_BLOOM_KERNEL is to say.
+    kernel: Option<&'static str>,
+}
+
+struct VirtualPolicy {
+    calls: Calls,
+    policy: *const c_void,
+}
+
+impl Drop for VirtualPolicy {
+    fn drop(&mut self) {
+        // SAFETY: `calls_policy` made it, and its owner is gone.
+        unsafe { (self.calls.destroy)(self.policy) }
+    }
+}
+
+impl VirtualPolicy {
+    fn create(&self, keys: &[Slice], per: usize, out: *mut u8) -> usize {
+        // SAFETY: a living policy and a list of keys; `out` is NULL or has room for a filter.
+        unsafe { (self.calls.create)(self.policy, keys.as_ptr(), keys.len(), per, out) }
+    }
+
+    fn filter(&self, keys: &[Slice], bits: i32) -> Vec<u8> {
+        let len = BloomFilterPolicy::new(bits).filter_len(keys.len()).unwrap_or(0);
+        // Room to see that it is longer.
+        let mut filter = vec![0; len + 64];
+        let len = self.create(keys, keys.len(), filter.as_mut_ptr());
+        filter.truncate(len);
+        filter
+    }
+
+    fn ask(&self, function: Ask, keys: &[Slice], filter: &[u8]) -> usize {
+        // SAFETY: a living policy, a list of keys, and a filter.
+        unsafe { function(self.policy, keys.as_ptr(), keys.len(), &Slice::new(filter)) }
+    }
+
+    fn ask_all(&self, keys: &[Slice], filters: &[Slice]) -> usize {
+        let (function, number) = (self.calls.filters, filters.len());
+        // SAFETY: a living policy, a list of keys and one of filters.
+        unsafe { function(self.policy, keys.as_ptr(), keys.len(), filters.as_ptr(), number) }
+    }
+
+    fn answers<'a>(&'a self, keys: &'a [Slice], filter: &'a [u8]) -> impl Iterator<Item = u8> + 'a {
+        keys.chunks(1).map(move |key| self.ask(self.calls.query, key, filter) as u8)
+    }
+}
+
+impl Virtual {
+    pub fn new(
+        name: &str,
+        calls: Calls,
+        library: &Path,
+        kernel: Option<&'static str>,
+    ) -> Result<Self, String> {
+        let path = CString::new(library.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
+        let side = Virtual { name: name.to_owned(), calls, library: path, kernel };
+        if side.policy(BITS).policy.is_null() {
+            return Err(format!("{}: no bloom filter policy in it", library.display()));
+        }
+        Ok(side)
+    }
+
+    fn policy(&self, bits: i32) -> VirtualPolicy {
+        const KERNEL: &str = "LEVELDB_BLOOM_KERNEL";
+        // SAFETY: nothing else in this process reads or writes the environment meanwhile: the work
+        // is done by one thread, and the peers read theirs when they are loaded.
+        unsafe {
+            if let Some(kernel) = self.kernel {
+                std::env::set_var(KERNEL, kernel);
+            }
+            let policy = (self.calls.policy)(self.library.as_ptr(), bits);
+            std::env::remove_var(KERNEL);
+            VirtualPolicy { calls: self.calls, policy }
+        }
+    }
+}
+
+impl Side for Virtual {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn same_format(&self) -> bool {
+        true
+    }
+
+    fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
+        match work {
+            Work::Create { keys, per, bits } => {
+                let (policy, keys, per) = (self.policy(*bits), keys.slices(), *per);
+                let result =
+                    keys.chunks_exact(per).flat_map(|keys| policy.filter(keys, *bits)).collect();
+                let run = move || policy.create(keys, per, std::ptr::null_mut());
+                Some(Prepared { run: Box::new(run), result })
+            }
+            Work::Query { members, asked, bits, how } => {
+                let policy = self.policy(*bits);
+                let filter = policy.filter(members.slices(), *bits);
+                let mut result = filter.clone();
+                result.extend(policy.answers(asked.slices(), &filter));
+                let function = match how {
+                    How::Chain => self.calls.chain,
+                    // LevelDB has no call for many keys: so many calls.
+                    How::OneByOne | How::Batch(_) => self.calls.query,
+                };
+                let run = move || policy.ask(function, asked.slices(), &filter);
+                Some(Prepared { run: Box::new(run), result })
+            }
+            Work::Filters { members, asked } => {
+                let policy = self.policy(BITS);
+                let filters: Vec<Vec<u8>> =
+                    members.iter().map(|members| policy.filter(members.slices(), BITS)).collect();
+                let mut result = filters.concat();
+                for filter in &filters {
+                    result.extend(policy.answers(asked.slices(), filter));
+                }
+                let run = move || {
+                    let filters: Vec<Slice> = filters.iter().map(|f| Slice::new(f)).collect();
+                    policy.ask_all(asked.slices(), &filters)
+                };
+                Some(Prepared { run: Box::new(run), result })
+            }
+        }
+    }
+}
+
+/// One of our kernels, through the Rust library.
+pub struct Ours(pub &'static Kernel);
+
+impl Ours {
+    fn policy(&self, bits: i32) -> BloomFilterPolicy {
+        BloomFilterPolicy::with_kernel(bits, self.0)
+    }
+}
+
+/// `create_filter`, whose errors no work here can bring about.
+fn create(policy: &BloomFilterPolicy, keys: &[Slice], filter: &mut Vec<u8>) {
+    filter.clear();
+    policy.append_filter(keys, filter).expect("a filter that fits in memory");
+}
+
+impl Side for Ours {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn same_format(&self) -> bool {
+        true
+    }
+
+    fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
+        let new = |policy: &BloomFilterPolicy, keys: &[Slice]| {
+            let mut filter = Vec::new();
+            create(policy, keys, &mut filter);
+            filter
+        };
+        match work {
+            Work::Create { keys, per, bits } => {
+                let (policy, keys, per) = (self.policy(*bits), keys.slices(), *per);
+                let result = keys.chunks_exact(per).flat_map(|keys| new(&policy, keys)).collect();
+                let run = move || {
+                    let mut filter = Vec::new();
+                    for keys in keys.chunks_exact(per) {
+                        create(&policy, keys, &mut filter);
+                        black_box(&mut filter);
+                    }
+                    filter.len()
+                };
+                Some(Prepared { run: Box::new(run), result })
+            }
+            Work::Query { members, asked, bits, how } => {
+                let (policy, asked) = (self.policy(*bits), asked.slices());
+                let filter = new(&policy, members.slices());
+                let mut result = filter.clone();
+                let mut answers = vec![false; asked.len()];
+                match how {
+                    How::Batch(_) => {
+                        policy.keys_may_match(asked, &filter, &mut answers);
+                    }
+                    How::OneByOne | How::Chain => {
+                        for (answer, key) in answers.iter_mut().zip(asked) {
+                            *answer = policy.key_may_match(key.as_ref(), &filter);
+                        }
+                    }
+                }
+                result.extend(answers.iter().map(|answer| u8::from(*answer)));
+                let run: Box<dyn Fn() -> usize> = match *how {
+                    How::OneByOne => Box::new(move || {
+                        let one = |key: &Slice| policy.key_may_match(key.as_ref(), &filter);
+                        asked.iter().filter(|key| one(key)).count()
+                    }),
+                    How::Chain => Box::new(move || {
+                        let (mut next, mut ones) = (0, 0);
+                        for _ in asked {
+                            let yes = policy.key_may_match(asked[next].as_ref(), &filter);
+                            ones += usize::from(yes);
+                            next += 1 + usize::from(yes);
+                            if next >= asked.len() {
+                                next -= asked.len();
+                            }
+                        }
+                        ones
+                    }),
+                    How::Batch(size) => Box::new(move || {
+                        let mut answers = vec![false; size];
+                        let mut ones = 0;
+                        for keys in asked.chunks(size) {
+                            ones += policy.keys_may_match(keys, &filter, &mut answers);
+                            black_box(&mut answers);
+                        }
+                        ones
+                    }),
+                };
+                Some(Prepared { run, result })
+            }
+            Work::Filters { members, asked } => {
+                let (policy, asked) = (self.policy(BITS), asked.slices());
+                let filters: Vec<Vec<u8>> =
+                    members.iter().map(|members| new(&policy, members.slices())).collect();
+                let mut result = filters.concat();
+                let mut answers = vec![false; filters.len()];
+                let mut by_key = Vec::new();
+                for key in asked {
+                    policy.filters_may_match(key.as_ref(), &filters, &mut answers);
+                    by_key.extend_from_slice(&answers);
+                }
+                for i in 0..filters.len() {
+                    result
+                        .extend(by_key.iter().skip(i).step_by(filters.len()).map(|&a| u8::from(a)));
+                }
+                let run = move || {
+                    let mut answers = vec![false; filters.len()];
+                    let mut ones = 0;
+                    for key in asked {
+                        ones += policy.filters_may_match(key.as_ref(), &filters, &mut answers);
+                        black_box(&mut answers);
+                    }
+                    ones
+                };
+                Some(Prepared { run: Box::new(run), result })
+            }
+        }
+    }
+}
+
+/// Somebody else's filter, behind the functions of rocksdb.cc and goleveldb.go.
+pub struct Shared {
+    name: String,
+    create: unsafe extern "C" fn(c_int, *const Slice, usize, usize) -> usize,
+    filter: unsafe extern "C" fn(c_int, *const Slice, usize) -> *mut c_void,
+    query: unsafe extern "C" fn(*mut c_void, *const Slice, usize) -> usize,
+    destroy: unsafe extern "C" fn(*mut c_void),
+}
+
+struct SharedFilter<'s>(&'s Shared, *mut c_void);
+
+impl Drop for SharedFilter<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `peer_filter` made it, and its owner is gone.
+        unsafe { (self.0.destroy)(self.1) }
+    }
+}
+
+impl SharedFilter<'_> {
+    fn query(&self, keys: &[Slice]) -> usize {
+        // SAFETY: a living filter and a list of keys.
+        unsafe { (self.0.query)(self.1, keys.as_ptr(), keys.len()) }
+    }
+}
+
+impl Shared {
+    pub fn open(name: &str, file: &Path) -> Result<Self, String> {
+        let library = open(file)?;
+        // SAFETY: the types are those in rocksdb.cc and goleveldb.go.
+        unsafe {
+            Ok(Shared {
+                name: name.to_owned(),
+                create: function(library, "peer_create")?,
+                filter: function(library, "peer_filter")?,
+                query: function(library, "peer_query")?,
+                destroy: function(library, "peer_destroy")?,
+            })
+        }
+    }
+}
+
+impl Side for Shared {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn same_format(&self) -> bool {
+        false
+    }
+
+    fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
+        let run: Box<dyn Fn() -> usize> = match work {
+            Work::Create { keys, per, bits } => Box::new(move || {
+                let keys = keys.slices();
+                // SAFETY: a list of keys.
+                unsafe { (self.create)(*bits, keys.as_ptr(), keys.len(), *per) }
+            }),
+            Work::Query { members, asked, bits, how: How::OneByOne } => {
+                let members = members.slices();
+                // SAFETY: a list of keys.
+                let filter = unsafe { (self.filter)(*bits, members.as_ptr(), members.len()) };
+                let filter = SharedFilter(self, filter);
+                assert_eq!(filter.query(members), members.len(), "{} lost keys", self.name);
+                Box::new(move || filter.query(asked.slices()))
+            }
+            Work::Query { .. } | Work::Filters { .. } => return None,
+        };
+        Some(Prepared { run, result: Vec::new() })
+    }
+}

@@ -1,0 +1,156 @@
+//! What is timed.
+
+use crate::keys::Keys;
+
+/// One piece of work, the same for every side.
+pub enum Work {
+    /// Filters of `per` keys each.
+    Create { keys: Keys, per: usize, bits: i32 },
+    /// One filter is asked for many keys.
+    Query { members: Keys, asked: Keys, bits: i32, how: How },
+    /// Many filters are asked for each key.
+    Filters { members: Vec<Keys>, asked: Keys },
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum How {
+    /// Key after key; the answers are counted.
+    OneByOne,
+    /// Each key depends on the answer before.
+    Chain,
+    /// So many in one call.
+    Batch(usize),
+}
+
+impl Work {
+    /// How many keys, queries or filters a run takes.
+    pub fn units(&self) -> usize {
+        match self {
+            Work::Create { keys, per, .. } => keys.slices().len() / per * per,
+            Work::Query { asked, .. } => asked.slices().len(),
+            Work::Filters { members, asked } => members.len() * asked.slices().len(),
+        }
+    }
+}
+
+/// Filters' bits per key, where nothing else is said.
+pub const BITS: i32 = 10;
+
+/// Absent keys of a query: branch predictors learn shorter lists by heart.
+pub const ASKED: usize = 195 * BATCH;
+
+pub const BATCH: usize = 256;
+
+/// What the projects wants of a row, as stock's time by ours.
+#[derive(Clone, Copy, Default)]
+pub struct Targets {
+    pub portable: Option<f64>,
+    pub avx2: Option<f64>,
+    pub avx512: Option<f64>,
+    pub drop_in: Option<f64>,
+}
+
+pub struct Row {
+    pub name: &'static str,
+    /// What one is: a key, a query, a filter.
+    pub unit: &'static str,
+    pub targets: Targets,
+    /// Takes longer than the others together.
+    pub long: bool,
+    pub make: Box<dyn Fn() -> Work>,
+}
+
+/// About as many keys a run as make it some hundred microseconds.
+const CREATED: usize = 20_000;
+
+fn create(n: usize, lengths: std::ops::RangeInclusive<usize>, per: usize, bits: i32) -> Work {
+    Work::Create { keys: Keys::random(n, lengths, 1), per, bits }
+}
+
+pub fn query(members: Keys, present: bool, bits: i32, how: How, asked: usize) -> Work {
+    let asked = if present {
+        members.cycled(asked)
+    } else {
+        let len = members.slices().first().map_or(0, |key| key.as_ref().len());
+        Keys::random(asked, len..=len, 99)
+    };
+    Work::Query { members, asked, bits, how }
+}
+
+fn filters(members: usize) -> Work {
+    let members = (0..8).map(|i| Keys::random(members, 16..=16, 1000 + i)).collect();
+    Work::Filters { members, asked: Keys::random(40_000, 16..=16, 99) }
+}
+
+/// The rows of the table, in its order.
+pub fn rows() -> Vec<Row> {
+    // Targets: of the portable kernel, AVX2, AVX-512; of the drop-in policy, 0 for none.
+    let row =
+        |name, unit, [portable, avx2, avx512, drop_in]: [f64; 4], make: Box<dyn Fn() -> Work>| {
+            let some = |target| (target > 0.0).then_some(target);
+            let targets = Targets {
+                portable: some(portable),
+                avx2: some(avx2),
+                avx512: some(avx512),
+                drop_in: some(drop_in),
+            };
+            Row { name, unit, targets, long: false, make }
+        };
+    let created = |name, targets, per, make: fn(usize) -> Work| {
+        row(name, "key", targets, Box::new(move || make(per)))
+    };
+    let asked = |name, targets, members, present, how| {
+        let make = move || query(Keys::random(members, 16..=16, 7), present, BITS, how, ASKED);
+        row(name, "query", targets, Box::new(make))
+    };
+    let long = |row: Row| Row { long: true, ..row };
+    let of_16 = |per| create(CREATED / 5 / per * per, 16..=16, per, BITS);
+    let mixed = |per: usize| create(per.max(CREATED), 8..=64, per, BITS);
+    let one = How::OneByOne;
+    let batch = How::Batch(BATCH);
+    vec![
+        created("create, 1 key", [1.0, 1.0, 1.0, 1.0], 1, of_16),
+        created("create, 20 keys", [2.5, 4.1, 5.3, 4.0], 20, of_16),
+        created("create, 1,000 keys", [2.7, 4.6, 5.7, 5.5], 1_000, of_16),
+        created("create, 1,000 keys of 100 B", [2.6, 5.8, 7.5, 1.0], 1_000, |per| {
+            create(CREATED / 5, 100..=100, per, BITS)
+        }),
+        created("create, 20 keys of 8-64 B", [1.6, 2.4, 3.3, 1.0], 20, mixed),
+        created("create, 1,000 keys of 8-64 B", [1.6, 3.5, 5.9, 1.0], 1_000, mixed),
+        created("create, 100,000 keys of 8-64 B", [1.5, 3.2, 5.2, 1.0], 100_000, mixed),
+        created("create, 100,000 keys", [2.0, 4.1, 4.4, 1.0], 100_000, |per| {
+            create(per, 16..=16, per, BITS)
+        }),
+        created("create, 1,000 keys, 20 bits a key", [3.7, 5.1, 6.1, 1.0], 1_000, |per| {
+            create(CREATED / 5, 16..=16, per, 20)
+        }),
+        long(created("create, 10 million keys", [1.5, 2.2, 3.0, 1.0], 10_000_000, |per| {
+            create(per, 16..=16, per, BITS)
+        })),
+        long(created(
+            "create, 10 million keys, shuffled",
+            [2.2, 6.0, 6.0, 1.0],
+            10_000_000,
+            |per| Work::Create { keys: Keys::random(per, 16..=16, 1).shuffled(), per, bits: BITS },
+        )),
+        asked("query, filter of 20, present", [1.25, 2.1, 2.2, 1.2], 20, true, one),
+        asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
+        asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
+        asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
+        asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
+        asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
+        asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
+        asked("chain, filter of 1,000, absent", [0.95, 0.95, 0.95, 1.0], 1_000, false, How::Chain),
+        asked("batch of 256, filter of 20, present", [1.65, 3.7, 4.3, 0.0], 20, true, batch),
+        asked("batch of 256, filter of 20, absent", [3.5, 11.0, 18.0, 0.0], 20, false, batch),
+        asked("batch of 256, filter of 1,000, present", [1.8, 3.0, 4.3, 0.0], 1_000, true, batch),
+        asked("batch of 256, filter of 1,000, absent", [3.6, 4.9, 9.2, 0.0], 1_000, false, batch),
+        row("a key in 8 filters of 20", "filter", [2.9, 7.0, 7.9, 0.0], Box::new(|| filters(20))),
+        row(
+            "a key in 8 filters of 1,000",
+            "filter",
+            [2.9, 2.6, 2.9, 0.0],
+            Box::new(|| filters(1_000)),
+        ),
+    ]
+}
