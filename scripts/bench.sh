@@ -39,9 +39,10 @@ Reading the table
   target            what the project wants of x
 
 All sides run in one process, in turns of 0.3 ms, in a different order each round: whatever slows
-the machine for a while (another program, a lower clock) then meets all sides of a round, and leaves
-their ratio as it is. Two runs one after the other would compare the weather. Before anything is
-timed, filters and answers are compared with stock's, and the run fails if a byte differs.
+the machine for a while (a lower clock, others at its caches) then meets all sides of a round, and
+leaves their ratio as it is. Two runs one after the other would compare the weather. Time is what
+the thread had of the processor, not what passed. Before anything is timed, filters and answers are
+compared with stock's, and the run fails if a byte differs.
 
 Absent keys are 49,920 different ones: branch predictors learn shorter lists by heart, and stock
 would look faster than it is. A chain asks for a key that depends on the answer before: what a

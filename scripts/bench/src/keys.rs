@@ -41,6 +41,12 @@ impl Random {
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
+
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for i in (1..list.len()).rev() {
+            list.swap(i, self.below(i + 1));
+        }
+    }
 }
 
 /// Random keys, one after the other in memory, as LevelDB keeps them.
@@ -73,10 +79,7 @@ impl Keys {
 
     /// The same keys listed in random order, so that their bytes are all over memory.
     pub fn shuffled(mut self) -> Self {
-        let mut random = Random(5);
-        for i in (1..self.slices.len()).rev() {
-            self.slices.swap(i, random.below(i + 1));
-        }
+        Random(5).shuffle(&mut self.slices);
         self
     }
 

@@ -72,7 +72,7 @@ impl Options {
     }
 
     fn effort(&self) -> Effort {
-        let (rounds, seconds, least) = if self.quick { (25, 2, 3) } else { (201, 20, 7) };
+        let (rounds, seconds, least) = if self.quick { (25, 2, 3) } else { (201, 10, 5) };
         let rounds = self.rounds.unwrap_or(rounds);
         Effort { rounds, time: Duration::from_secs(seconds), least: least.min(rounds) }
     }

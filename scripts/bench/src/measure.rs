@@ -1,10 +1,11 @@
 //! Times of several sides, taken in turn.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::keys::Random;
 use crate::side::{Prepared, Side};
 use crate::work::Work;
 
@@ -37,8 +38,8 @@ pub struct Figure {
     pub ratio: Spread,
     /// What the project wants of the ratio.
     pub target: Option<f64>,
-    /// Whether filters and answers were those of stock.
-    pub same_as_stock: bool,
+    /// Whether this is LevelDB's format, so that filters and answers were compared with stock's.
+    pub same_format: bool,
 }
 
 /// How long to measure.
@@ -50,16 +51,24 @@ pub struct Effort {
     pub least: usize,
 }
 
-/// A turn is long enough that the clock costs nothing, and short enough that whatever disturbs the
-/// machine meets all sides of a round alike.
+/// A turn's seconds: long enough that the clock costs nothing, and short enough that whatever
+/// disturbs the machine meets all sides of a round alike.
 const TURN: f64 = 300e-6;
 
+/// The seconds that this thread has run, without those in which others had the processor.
+fn clock() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes the time to where it is told.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
 fn turn(prepared: &Prepared, times: usize) -> f64 {
-    let start = Instant::now();
+    let start = clock();
     for _ in 0..times {
         black_box((prepared.run)());
     }
-    start.elapsed().as_secs_f64() / times as f64
+    (clock() - start) / times as f64
 }
 
 /// Times every side that can do the work. The first is stock, with which the others are compared.
@@ -95,9 +104,12 @@ pub fn compare(
     let rounds = effort.rounds.min(fitting).max(effort.least);
 
     let mut seconds = vec![Vec::with_capacity(rounds); ready.len()];
-    for round in 0..rounds {
-        // Nobody is always behind the same neighbour.
-        for i in (0..ready.len()).map(|i| (i + round) % ready.len()) {
+    let mut order: Vec<usize> = (0..ready.len()).collect();
+    let mut random = Random(1);
+    for _ in 0..rounds {
+        // Nobody is always behind the same neighbour, or in step with what else the machine does.
+        random.shuffle(&mut order);
+        for &i in &order {
             seconds[i].push(turn(&ready[i].1, times[i]));
         }
     }
@@ -107,7 +119,7 @@ pub fn compare(
         ns: Spread::of(own.iter().map(|seconds| seconds * 1e9 / units).collect()),
         ratio: Spread::of(seconds[0].iter().zip(own).map(|(stock, own)| stock / own).collect()),
         target: None,
-        same_as_stock: side.same_format(),
+        same_format: side.same_format(),
     });
     Ok(figures.collect())
 }

@@ -1,0 +1,259 @@
+"""Plots, and the README's tables, from the documents of scripts/bench.sh.
+
+    report.py plot DOCUMENT.json FILE.svg|FILE.png
+    report.py readme TABLE.json INSTRUCTIONS.json README.md
+"""
+
+import json
+import re
+import sys
+
+NAMES = {
+    "portable": "portable",
+    "avx2": "AVX2",
+    "avx512": "AVX-512",
+    "neon": "NEON",
+    "rocksdb": "RocksDB",
+}
+# Seen apart by the colour-blind too (Okabe and Ito).
+COLOURS = {
+    "stock": "#000000",
+    "portable": "#E69F00",
+    "avx2": "#56B4E9",
+    "neon": "#56B4E9",
+    "avx512": "#0072B2",
+    "drop-in": "#009E73",
+    "rusty-leveldb": "#D55E00",
+    "fastbloom": "#CC79A7",
+    "rocksdb": "#999999",
+    "goleveldb": "#B8A800",
+}
+
+
+def name(side):
+    if side.startswith("drop-in-"):
+        return f"drop-in, {name(side.removeprefix('drop-in-'))}"
+    return NAMES.get(side, side)
+
+
+def colour(side):
+    return COLOURS["drop-in" if side.startswith("drop-in") else side]
+
+
+def is_ours(side):
+    return side in ("portable", "avx2", "neon", "avx512") or side.startswith("drop-in")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def origin(document):
+    machine = document["machine"]
+    return (
+        f"{machine['date']}, {machine['processor']}, {machine['cores']} cores, {machine['system']}"
+    )
+
+
+def plot_table(pyplot, document):
+    """Bars of stock's time by each side's, with a tick where the project wants to be."""
+    rows = document["rows"]
+    sides = []
+    for row in rows:
+        sides += [f["side"] for f in row["figures"] if is_ours(f["side"]) and f["side"] not in sides]
+    figure, axes = pyplot.subplots(figsize=(10, 1.6 + 0.16 * len(rows) * (len(sides) + 1.2)))
+    height = 0.84 / len(sides)
+    for i, side in enumerate(sides):
+        for y, row in enumerate(rows):
+            own = next((f for f in row["figures"] if f["side"] == side), None)
+            if own is None:
+                continue
+            place = y - 0.42 + (i + 0.5) * height
+            ratio = own["ratio"]
+            axes.barh(
+                place,
+                ratio["median"],
+                height * 0.88,
+                color=colour(side),
+                label=name(side) if y == 0 else None,
+            )
+            axes.plot([ratio["q1"], ratio["q3"]], [place, place], color="black", linewidth=0.8)
+            if own["target"] is not None:
+                axes.plot(
+                    [own["target"]] * 2,
+                    [place - height / 2, place + height / 2],
+                    color="#CC0000",
+                    linewidth=1.6,
+                    label="target" if i == 0 and y == 0 else None,
+                )
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}×")
+    axes.set_xlim(left=0.5)
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("stock's time divided by ours; black lines: quartiles")
+    axes.grid(axis="x", color="#DDDDDD")
+    axes.set_axisbelow(True)
+    figure.legend(loc="upper center", ncols=len(sides) + 1, frameon=False)
+    figure.text(0.99, 0.005, origin(document), ha="right", fontsize=7, color="#666666")
+    figure.tight_layout(rect=(0, 0.01, 1, 1 - 0.4 / figure.get_figheight()))
+
+
+def plot_scale(pyplot, document):
+    """One panel for each series: nanoseconds a key, one line for each side."""
+    series = document["series"]
+    works = list(dict.fromkeys(one["name"] for one in series))
+    xs = list(dict.fromkeys(one["x"] for one in series))
+    figure, panels = pyplot.subplots(
+        len(works), len(xs), figsize=(12, 3.1 * len(works)), squeeze=False
+    )
+    for one in series:
+        axes = panels[works.index(one["name"])][xs.index(one["x"])]
+        for side in [f["side"] for f in one["points"][0]["figures"]]:
+            x, median, low, high = [], [], [], []
+            for point in one["points"]:
+                own = next(f for f in point["figures"] if f["side"] == side)
+                x.append(point["x"])
+                median.append(own["ns"]["median"])
+                low.append(own["ns"]["q1"])
+                high.append(own["ns"]["q3"])
+            axes.plot(x, median, color=colour(side), label=name(side), linewidth=1.4)
+            axes.fill_between(x, low, high, color=colour(side), alpha=0.2, linewidth=0)
+        # Key lengths begin at 0, which no logarithm has.
+        if one["points"][0]["x"] == 0:
+            axes.set_xscale("symlog", linthresh=8, base=2)
+        elif one["points"][-1]["x"] > 1000:
+            axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+        axes.set_title(one["name"], fontsize=10)
+        axes.set_xlabel(one["x"])
+        axes.set_ylabel("ns a key")
+        axes.grid(color="#DDDDDD")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", ncols=len(labels), frameon=False)
+    figure.text(0.99, 0.005, origin(document), ha="right", fontsize=7, color="#666666")
+    figure.tight_layout(rect=(0, 0.01, 1, 0.96))
+
+
+def plot(document, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    # The same document gives the same file.
+    matplotlib.rcParams["svg.hashsalt"] = "leveldb-bloom"
+    from matplotlib import pyplot
+
+    document = load(document)
+    {"table": plot_table, "scale": plot_scale}[document["kind"]](pyplot, document)
+    metadata = {"Date": None} if path.endswith(".svg") else None
+    pyplot.savefig(path, dpi=110, metadata=metadata)
+
+
+def markdown(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def columns(rows, wanted):
+    sides = []
+    for row in rows:
+        for figure in row["figures"]:
+            if wanted(figure["side"]) and figure["side"] not in sides:
+                sides.append(figure["side"])
+    return sides
+
+
+def own(row, side):
+    return next((figure for figure in row["figures"] if figure["side"] == side), None)
+
+
+def table_of_ours(document):
+    rows = document["rows"]
+    sides = columns(rows, is_ours)
+    body = []
+    for row in rows:
+        cells = [row["name"], f"{own(row, 'stock')['ns']['median']:.1f} ns"]
+        for side in sides:
+            figure = own(row, side)
+            cells.append(f"{figure['ns']['median']:.1f} ns, **{figure['ratio']['median']:.1f}×**")
+        body.append(cells)
+    return markdown(["", "stock"] + [name(side) for side in sides], body)
+
+
+def table_of_peers(document):
+    rows = [row for row in document["rows"] if any(not is_ours(f["side"]) and f["side"] != "stock" for f in row["figures"])]
+    best = columns(rows, lambda side: is_ours(side) and not side.startswith("drop-in"))[-1]
+    sides = [best, "stock"] + columns(rows, lambda side: not is_ours(side) and side != "stock")
+    body = []
+    for row in rows:
+        figures = [own(row, side) for side in sides]
+        body.append([row["name"]] + [f"{f['ns']['median']:.1f}" if f else "" for f in figures])
+    return markdown(["ns"] + [name(side) for side in sides], body)
+
+
+def table_of_instructions(document):
+    rows = document["rows"]
+    sides = [one["side"] for one in rows[0]["sides"]]
+    body = []
+    for row in rows:
+        count = {one["side"]: one["steps"] or one["callgrind"] for one in row["sides"]}
+        cells = [f"{count[side]:,.0f}" if count[side] else "" for side in sides]
+        body.append([f"{row['name']}, a {row['unit']}"] + cells)
+    return markdown(["instructions"] + [name(side) for side in sides], body)
+
+
+def readme(table, instructions, path):
+    """Writes the part of the README that is between the two comments."""
+    table, instructions = load(table), load(instructions)
+    spread = sorted(
+        (f["ratio"]["q3"] - f["ratio"]["q1"]) / f["ratio"]["median"]
+        for row in table["rows"]
+        for f in row["figures"]
+        if is_ours(f["side"])
+    )
+    middle, worst = spread[len(spread) // 2], spread[-1]
+    text = f"""
+{origin(table)}. One key, query or filter each, and stock's time
+divided by ours. Half of a row's rounds lie within {100 * middle:.0f} % of each other ({100 * worst:.0f} % in the worst row).
+
+{table_of_ours(table)}
+
+![The same as bars](docs/bench/table.svg)
+
+How the cost of a key grows with the keys in a filter, the bits a key, and the length of a key:
+
+![Nanoseconds a key](docs/bench/scale.svg)
+
+What else one might use, in the same run. rusty-leveldb and goleveldb make LevelDB's bits; fastbloom
+and RocksDB have formats of their own.
+
+{table_of_peers(table)}
+
+Instructions, the same on every run:
+
+{table_of_instructions(instructions)}
+"""
+    with open(path, encoding="utf-8") as file:
+        old = file.read()
+    block = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
+    new, found = block.subn(lambda match: match[1] + text + "\n" + match[2], old)
+    if found != 1:
+        sys.exit(f"{path} has no place for the figures: <!-- bench --> and <!-- /bench -->")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(new)
+
+
+def main():
+    match sys.argv[1:]:
+        case ["plot", document, path]:
+            plot(document, path)
+        case ["readme", table, instructions, path]:
+            readme(table, instructions, path)
+        case _:
+            sys.exit(__doc__)
+
+
+main()
