@@ -49,8 +49,9 @@ would look faster than it is. A chain asks for a key that depends on the answer 
 query costs a program that waits for it. LevelDB has no call for many keys or many filters; there
 stock is asked one by one.
 
-Peers: rusty-leveldb (the same format, in Rust), goleveldb (the same bits, in Go), and for speed
-only, since their formats are others, fastbloom and RocksDB's cache-local filter (FastLocalBloom).
+Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
+them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,
+fastbloom and RocksDB's cache-local filter (FastLocalBloom).
 
 Instructions are counted by callgrind, which knows no AVX-512, and by single steps, which know all.
 The last documents are kept in target/bench.
@@ -96,7 +97,7 @@ esac
   ensure_rust
   ensure_packages g++ libleveldb-dev
   [[ $mode != instructions && $mode != readme ]] || ensure_packages valgrind
-  [ -z "$plot" ] && [ "$mode" != readme ] || ensure_packages python3 python3-matplotlib
+  [[ -z $plot && $mode != readme ]] || ensure_packages python3 python3-matplotlib
 
   target=${CARGO_TARGET_DIR:-target}
   build=$target/bench

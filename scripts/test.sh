@@ -13,7 +13,11 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
   ctest                 the C and C++ library against real LevelDBs (ctest/)
+<<<<<<< HEAD
   scripts/page.sh       the page that shows the bits, in a headless Chromium
+=======
+  benchmark             each row once: that it still runs, and that all sides agree with stock
+>>>>>>> 7bdbc18 (Benchmark: rusty-leveldb is given keys as it wants them; scripts/test.sh runs every row once)
 
   --quick               only the Rust part: no packages, a few seconds
   CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; the page is left out then
@@ -65,3 +69,6 @@ ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)"
 [ $# -eq 0 ] || exit 0
 
 scripts/page.sh --test
+
+step "benchmark"
+scripts/bench.sh --quick --rounds 1 --no-peers >target/bench.log

@@ -103,6 +103,8 @@ def plot_table(pyplot, document):
 
 def plot_scale(pyplot, document):
     """One panel for each series: nanoseconds a key, one line for each side."""
+    from matplotlib import ticker
+
     series = document["series"]
     works = list(dict.fromkeys(one["name"] for one in series))
     xs = list(dict.fromkeys(one["x"] for one in series))
@@ -127,7 +129,9 @@ def plot_scale(pyplot, document):
         elif one["points"][-1]["x"] > 1000:
             axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
         axes.set_title(one["name"], fontsize=10)
         axes.set_xlabel(one["x"])
         axes.set_ylabel("ns a key")
@@ -184,9 +188,12 @@ def table_of_ours(document):
 
 
 def table_of_peers(document):
-    rows = [row for row in document["rows"] if any(not is_ours(f["side"]) and f["side"] != "stock" for f in row["figures"])]
+    def is_peer(side):
+        return not is_ours(side) and side != "stock"
+
+    rows = [row for row in document["rows"] if columns([row], is_peer)]
     best = columns(rows, lambda side: is_ours(side) and not side.startswith("drop-in"))[-1]
-    sides = [best, "stock"] + columns(rows, lambda side: not is_ours(side) and side != "stock")
+    sides = [best, "stock"] + columns(rows, is_peer)
     body = []
     for row in rows:
         figures = [own(row, side) for side in sides]
@@ -216,8 +223,9 @@ def readme(table, instructions, path):
     )
     middle, worst = spread[len(spread) // 2], spread[-1]
     text = f"""
-{origin(table)}. One key, query or filter each, and stock's time
-divided by ours. Half of a row's rounds lie within {100 * middle:.0f} % of each other ({100 * worst:.0f} % in the worst row).
+{origin(table)}.
+Time for one key, query or filter, and stock's time divided by it. Half of a row's rounds lie within
+{100 * middle:.0f} % of each other ({100 * worst:.0f} % in the worst row).
 
 {table_of_ours(table)}
 
@@ -227,8 +235,8 @@ How the cost of a key grows with the keys in a filter, the bits a key, and the l
 
 ![Nanoseconds a key](docs/bench/scale.svg)
 
-What else one might use, in the same run. rusty-leveldb and goleveldb make LevelDB's bits; fastbloom
-and RocksDB have formats of their own.
+What else one might use, in the same run, nanoseconds each. rusty-leveldb makes LevelDB's filters,
+byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have formats of their own.
 
 {table_of_peers(table)}
 

@@ -54,6 +54,8 @@ pub struct Keys {
     /// Point into `bytes`, which never changes.
     slices: Vec<Slice<'static>>,
     bytes: Arc<[u8]>,
+    /// Whether the keys are listed as they lie in memory.
+    pub in_order: bool,
 }
 
 impl Keys {
@@ -74,19 +76,20 @@ impl Keys {
             start = start.wrapping_add(size);
             slice
         });
-        Keys { slices: slices.collect(), bytes }
+        Keys { slices: slices.collect(), bytes, in_order: true }
     }
 
     /// The same keys listed in random order, so that their bytes are all over memory.
     pub fn shuffled(mut self) -> Self {
         Random(5).shuffle(&mut self.slices);
+        self.in_order = false;
         self
     }
 
     /// `n` of these keys: each in turn, again and again.
     pub fn cycled(&self, n: usize) -> Self {
         let slices = self.slices.iter().copied().cycle().take(n).collect();
-        Keys { slices, bytes: Arc::clone(&self.bytes) }
+        Keys { slices, bytes: Arc::clone(&self.bytes), in_order: false }
     }
 
     pub fn slices<'a>(&'a self) -> &'a [Slice<'a>] {

@@ -40,6 +40,8 @@ impl Side for RustyLevelDb {
 
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
         match work {
+            // It takes keys that lie one after the other, and no others.
+            Work::Create { keys, .. } if !keys.in_order => None,
             Work::Create { keys, per, bits } => {
                 let policy = BloomPolicy::new(bits.unsigned_abs());
                 let filters: Vec<Listed> =
