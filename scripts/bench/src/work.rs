@@ -41,7 +41,7 @@ pub const ASKED: usize = 195 * BATCH;
 
 pub const BATCH: usize = 256;
 
-/// What the projects wants of a row, as stock's time by ours.
+/// What the project wants of a row, as stock's time by ours.
 #[derive(Clone, Copy, Default)]
 pub struct Targets {
     pub portable: Option<f64>,
