@@ -17,7 +17,7 @@ Builds and tests the packages, all of them or the parts named:
   debian     `cpack`: two .deb packages; lintian finds no error; installed into a fresh Debian 12
              (debootstrap, as root), where a consumer is compiled and run, and removed again.
   conan      `conan create packaging/conan`, with its test package.
-  vcpkg      the port in packaging/vcpkg: its files, as far as that can be checked without vcpkg.
+  vcpkg      the port in packaging/vcpkg, run with stand-ins for vcpkg's functions, and a consumer.
 
 Everything is built under target/packages; what was built or downloaded there is used again.
 TEXT
@@ -180,6 +180,39 @@ debian() {
     if ./database; then exit 1; fi
   '
   grep -E '^(active|stats):' "$work/log" || fail "the consumers did not say who answered"
+}
+
+conan() {
+  ensure_packages build-essential cmake python3 python3-venv
+  local venv=$work/conan
+  if [ ! -x "$venv/bin/conan" ]; then
+    step "conan from PyPI"
+    quietly python3 -m venv "$venv"
+    quietly "$venv/bin/pip" install --quiet 'conan==2.*'
+  fi
+  step "conan create"
+  export CONAN_HOME=$work/conan-home
+  rm -rf "$CONAN_HOME"
+  quietly "$venv/bin/conan" profile detect
+  quietly "$venv/bin/conan" create packaging/conan \
+    -c "tools.cmake.cmake_layout:test_folder=$work/conan-test"
+  # The consumers prove for themselves which library they have.
+  grep -q '100% tests passed, 0 tests failed out of 3' "$work/log" ||
+    fail "conan's test package did not run its three consumers: see $work/log"
+}
+
+vcpkg() {
+  ensure_packages build-essential cmake ninja-build
+  local built=$work/vcpkg
+  step "the port, with stand-ins for vcpkg"
+  quietly cmake "-DPORT_DIR=$root/packaging/vcpkg/leveldb-bloom" "-DWORK_DIR=$built" \
+    -P scripts/packages/vcpkg.cmake
+  step "a consumer"
+  rm -rf "$built/consumer"
+  quietly cmake -S ctest/consumers/find_package -B "$built/consumer" \
+    "-DCMAKE_PREFIX_PATH=$built/package"
+  quietly cmake --build "$built/consumer"
+  ctest --test-dir "$built/consumer" --output-on-failure --no-tests=error
 }
 
 for part in "${parts[@]}"; do
