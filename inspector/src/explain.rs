@@ -306,24 +306,26 @@ impl Notes<'_> {
             percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
             tenths(offsets)
         );
-        let by = [4.0, 16.0, 64.0].into_iter().find_map(|factor| {
-            let cost =
-                projected(f64::from(configured), per_filter * factor, block * blocks * factor);
-            (cost < 0.9 * spent).then_some((factor, cost))
-        });
+        let cost = |factor: f64| {
+            projected(f64::from(configured), per_filter * factor, block * blocks * factor)
+        };
+        let by = [4.0, 16.0, 64.0].into_iter().find(|factor| cost(*factor) < 0.9 * spent);
         match by {
-            Some((factor, cost)) => {
+            Some(factor) => {
                 text += &format!(
                     " Raise block_size: blocks of {} instead of {} would make it about {} (a Get then \
                      reads and decompresses a larger block).",
                     bytes((contents * factor) as u64),
                     bytes(contents as u64),
-                    tenths(cost)
+                    tenths(cost(factor))
                 );
             }
             None => {
-                text += " A larger block_size would change little: the offsets go with the bytes of the \
-                     blocks.";
+                text += &format!(
+                    " A larger block_size would make it {} at best: the offsets go with the bytes of the \
+                     blocks, not with their number.",
+                    tenths(cost(64.0).min(spent))
+                );
             }
         }
         self.add(Weight::Wasted, "cost", text);

@@ -91,7 +91,7 @@ the hash of a present one, that k stays at 30, and that a filter has 64 bits at 
 
 #[derive(Subcommand)]
 enum Command {
-    /// What is there: filters, keys, bits really spent, rates estimated and measured, what it means
+    /// Show what is there: filters, keys, bits really spent, false positives, what it means
     #[command(after_help = AFTER_INSPECT)]
     Inspect(inspect::Inspect),
     /// Check that every key matches its filter and every block its checksum

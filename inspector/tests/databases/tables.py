@@ -1,0 +1,157 @@
+"""LevelDB's table format once more, independent of the Rust code: what the tests hold the command
+against, and how they make tables that no LevelDB writes. Blocks are read uncompressed only."""
+
+import struct
+
+MAGIC = 0xDB4775248B80FB57
+BASE_LG = 11
+TRAILER = 5
+
+
+def _crc_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_CRC = _crc_table()
+
+
+def masked_crc(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _CRC[(crc ^ byte) & 0xFF] ^ crc >> 8
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def read_handle(data, at=0):
+    offset, at = read_varint(data, at)
+    size, at = read_varint(data, at)
+    return (offset, size), at
+
+
+def entries(block):
+    """The (key, value) pairs of a block."""
+    (restarts,) = struct.unpack_from("<I", block, len(block) - 4)
+    at, end, key = 0, len(block) - 4 - 4 * restarts, b""
+    while at < end:
+        shared, at = read_varint(block, at)
+        unshared, at = read_varint(block, at)
+        length, at = read_varint(block, at)
+        key = key[:shared] + block[at:at + unshared]
+        at += unshared
+        yield key, block[at:at + length]
+        at += length
+
+
+class Table:
+    """A table's parts: handles, and the data blocks with their user keys."""
+
+    def __init__(self, data):
+        self.data = data
+        self.metaindex, at = read_handle(data, len(data) - 48)
+        self.index, _ = read_handle(data, at)
+        self.policy, self.filter = None, None
+        for key, value in entries(self.block(self.metaindex)):
+            if key.startswith(b"filter."):
+                self.policy, self.filter = key[7:].decode(), read_handle(value)[0]
+        self.blocks = [read_handle(value)[0] for _, value in entries(self.block(self.index))]
+
+    def block(self, handle):
+        offset, size = handle
+        assert self.data[offset + size] == 0, "compressed"
+        return self.data[offset:offset + size]
+
+    def handles(self):
+        yield from self.blocks
+        yield from (handle for handle in (self.filter, self.metaindex, self.index) if handle)
+
+    def filters(self):
+        """The bytes of each filter, empty ones included."""
+        block = self.block(self.filter)
+        assert block[-1] == BASE_LG
+        (start,) = struct.unpack_from("<I", block, len(block) - 5)
+        count = (len(block) - 5 - start) // 4
+        offsets = struct.unpack_from(f"<{count + 1}I", block, start)
+        return [block[a:b] for a, b in zip(offsets, offsets[1:])]
+
+    def keys_of_filters(self):
+        """For each filter's number, the keys of the blocks that begin in its 2 KiB."""
+        keys = {}
+        for handle in self.blocks:
+            of_filter = keys.setdefault(handle[0] >> BASE_LG, [])
+            of_filter += [key[:-8] for key, _ in entries(self.block(handle))]
+        return keys
+
+
+def with_checksum(data, handle):
+    """`data` with the checksum of the block at `handle` made right."""
+    offset, size = handle
+    crc = struct.pack("<I", masked_crc(data[offset:offset + size + 1]))
+    return data[:offset + size + 1] + crc + data[offset + size + TRAILER:]
+
+
+def block(pairs):
+    body = b"".join(varint(0) + varint(len(key)) + varint(len(value)) + key + value
+                    for key, value in pairs)
+    starts, at = [], 0
+    for key, value in pairs:
+        starts.append(at)
+        at += len(varint(0) + varint(len(key)) + varint(len(value)) + key + value)
+    starts = starts or [0]
+    return body + struct.pack(f"<{len(starts) + 1}I", *starts, len(starts))
+
+
+def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
+          compress=lambda contents: contents):
+    """A table with one data block for each list of (user key, value) in `blocks`."""
+    out = bytearray()
+
+    def append(contents, kind=0):
+        handle = len(out), len(contents)
+        out.extend(contents)
+        out.append(kind)
+        out.extend(struct.pack("<I", masked_crc(contents + bytes([kind]))))
+        return handle
+
+    index, filters, offsets, of_slot = [], bytearray(), [], {}
+    for pairs in blocks:
+        stored = [(key + struct.pack("<Q", 7 << 8 | 1), value) for key, value in pairs]
+        handle = append(compress(block(stored)), compression)
+        index.append((stored[-1][0], varint(handle[0]) + varint(handle[1])))
+        of_slot.setdefault(handle[0] >> BASE_LG, []).extend(key for key, _ in pairs)
+    for slot in range(max(of_slot) + 1):
+        offsets.append(len(filters))
+        filters += create_filter(of_slot[slot]) if slot in of_slot else b""
+    start = len(filters)
+    filters += struct.pack(f"<{len(offsets) + 1}I", *offsets, start) + bytes([BASE_LG])
+    filter_handle = append(bytes(filters))
+    name = b"filter." + policy.encode()
+    metaindex = append(block([(name, varint(filter_handle[0]) + varint(filter_handle[1]))]))
+    index = append(block(index))
+    footer = b"".join(varint(number) for handle in (metaindex, index) for number in handle)
+    return bytes(out) + footer.ljust(40, b"\0") + struct.pack("<Q", MAGIC)

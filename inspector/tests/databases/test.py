@@ -1,0 +1,571 @@
+"""The command `leveldb-bloom` on databases that others wrote, and on damaged copies of them:
+
+    test.py COMMAND LIBRARY WORK WHEEL_PYTHONPATH NODE_MODULES [unittest's arguments]
+
+COMMAND is the program, LIBRARY libleveldb_bloom.so, WORK a folder for everything that is made here.
+scripts/test_inspector.sh calls it.
+"""
+
+import base64
+import collections
+import ctypes
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import unittest
+
+import tables
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+COMMAND, LIBRARY, WORK, WHEEL, MODULES = sys.argv[1:6]
+POLICY = "leveldb.BuiltinBloomFilter2"
+
+
+def run(*args, check=True, **more):
+    done = subprocess.run(args, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{args}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def command(*args):
+    """What the command says; it must end by itself, with a status of its own."""
+    done = run(COMMAND, *map(str, args), check=False, timeout=60)
+    if done.returncode not in (0, 1, 2) or "panicked" in done.stderr:
+        raise AssertionError(f"{args}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def inspect(*paths):
+    done = command("inspect", "--json", *paths)
+    return json.loads(done.stdout)
+
+
+class Bloom:
+    """Filters by the C library."""
+
+    def __init__(self, bits_per_key=10):
+        self.c = ctypes.CDLL(LIBRARY)
+        self.c.leveldb_bloom_policy_create.restype = ctypes.c_void_p
+        self.c.leveldb_bloom_create_filter.restype = ctypes.POINTER(ctypes.c_char)
+        self.c.leveldb_bloom_key_may_match.restype = ctypes.c_uint8
+        self.policy = ctypes.c_void_p(self.c.leveldb_bloom_policy_create(bits_per_key))
+
+    def create(self, keys):
+        array = (ctypes.c_char_p * len(keys))(*keys)
+        lengths = (ctypes.c_size_t * len(keys))(*map(len, keys))
+        length = ctypes.c_size_t()
+        filter_ = self.c.leveldb_bloom_create_filter(self.policy, array, lengths,
+                                                     ctypes.c_size_t(len(keys)),
+                                                     ctypes.byref(length))
+        bytes_ = filter_[:length.value]
+        self.c.leveldb_bloom_free(filter_)
+        return bytes_
+
+    def may_match(self, key, filter_):
+        return self.c.leveldb_bloom_key_may_match(key, ctypes.c_size_t(len(key)), filter_,
+                                                  ctypes.c_size_t(len(filter_))) != 0
+
+
+def folder(name):
+    path = os.path.join(WORK, name)
+    shutil.rmtree(path, ignore_errors=True)
+    return path
+
+
+def by_leveldb(name, keys, value_bytes, compression=0, bits_per_key=10, mode="plain"):
+    path = folder(name)
+    run(os.path.join(WORK, "writer"), path, str(keys), str(value_bytes), str(compression),
+        str(bits_per_key), mode)
+    return path
+
+
+def by_plyvel(name, keys, value_bytes, python_path=None):
+    path = folder(name)
+    program = ("import plyvel, sys; folder, keys, length = sys.argv[1], *map(int, sys.argv[2:]);"
+               "db = plyvel.DB(folder, create_if_missing=True, bloom_filter_bits=10);"
+               "[db.put(b'key%08d' % i, (b'%d' % (i * 7919) * length)[:length])"
+               " for i in range(keys)]; db.compact_range(); db.close(); print(plyvel.__file__)")
+    environment = dict(os.environ, PYTHONPATH=python_path or "")
+    done = run("/usr/bin/python3", "-c", program, path, str(keys), str(value_bytes),
+               env=environment)
+    wanted = python_path or "/usr/lib/python3/dist-packages"
+    assert done.stdout.startswith(wanted), f"another plyvel answered: {done.stdout}"
+    return path
+
+
+def by_goleveldb(name, keys, value_bytes):
+    path = folder(name)
+    run(os.path.join(WORK, "writer-go"), path, str(keys), str(value_bytes))
+    return path
+
+
+def by_classic_level(name, keys, value_bytes):
+    path = folder(name)
+    run("node", os.path.join(HERE, "writer.js"), MODULES, path, str(keys), str(value_bytes))
+    return path
+
+
+def table_of(path):
+    """A database's one table."""
+    [found] = glob.glob(os.path.join(path, "*.ldb")) + glob.glob(os.path.join(path, "*.sst"))
+    return found
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def written(name, data):
+    path = os.path.join(WORK, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+class Writers(unittest.TestCase):
+    """Whoever wrote the database: all keys are there, none is lost."""
+
+    def sound(self, path, keys, policy=POLICY):
+        found = inspect(path)
+        total, bloom = found["total"], found["total"]["bloom"]
+        self.assertEqual(total["entries"], keys)
+        self.assertEqual(bloom["keys_checked"], keys)
+        self.assertEqual(bloom["keys_lost"], 0)
+        self.assertEqual({table["policy"] for table in found["tables"]}, {policy})
+        self.assertEqual(bloom["probes"], {"6": bloom["match_all"] + total["filters"]})
+        self.assertLess(bloom["false_positive_rate_measured"],
+                        2 * bloom["false_positive_rate_estimated"] + 0.005)
+        self.assertGreater(bloom["absent_keys_asked"], 500)
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("no key is lost", done.stdout)
+        return found
+
+    def test_debian_plain(self):
+        for value_bytes in (20, 100, 1000):
+            found = self.sound(by_leveldb(f"plain-{value_bytes}", 5000, value_bytes), 5000)
+            self.assertEqual(found["total"]["data_bytes"],
+                             found["total"]["data_bytes_decompressed"]
+                             + 5 * found["total"]["data_blocks"])
+
+    def test_debian_snappy(self):
+        for value_bytes in (20, 1000):
+            found = self.sound(by_leveldb(f"snappy-{value_bytes}", 5000, value_bytes, 1), 5000)
+            self.assertLess(found["total"]["data_bytes"],
+                            found["total"]["data_bytes_decompressed"])
+
+    def test_debian_plyvel(self):
+        self.sound(by_plyvel("plyvel-debian", 5000, 100), 5000)
+
+    def test_pypi_plyvel(self):
+        self.sound(by_plyvel("plyvel-pypi", 5000, 100, WHEEL), 5000)
+
+    def test_classic_level(self):
+        self.sound(by_classic_level("classic-level", 5000, 100), 5000)
+
+    def test_goleveldb(self):
+        path = by_goleveldb("goleveldb", 5000, 100)
+        found = self.sound(path, 5000, "leveldb.BuiltinBloomFilter")
+        [note] = [note for note in found["notes"] if note["topic"] == "other-name"]
+        self.assertIn("ignores these", note["text"])
+
+    def test_levels_and_deletions(self):
+        path = by_leveldb("levels", 3000, 100, mode="levels")
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        found = inspect(path)
+        self.assertGreater(found["total"]["deletions"], 0)
+        self.assertTrue(all(isinstance(table["level"], int) for table in found["tables"]))
+
+    def test_no_filters(self):
+        path = by_leveldb("without", 1000, 100, bits_per_key=-1)
+        found = inspect(path)
+        self.assertIsNone(found["total"]["bloom"])
+        self.assertEqual(found["total"]["entries"], 1000)
+        self.assertIn("no-filters", [note["topic"] for note in found["notes"]])
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("There are no filters", done.stdout)
+        self.assertIn("no filters", command("probe", path, "key00000007").stdout)
+
+    def test_zstd(self):
+        pairs = [(b"key%08d" % i, b"value" * 40) for i in range(1000)]
+        blocks = [pairs[i:i + 40] for i in range(0, 1000, 40)]
+
+        def zstd(contents):
+            return subprocess.run(["zstd", "-q", "-c"], input=contents, check=True,
+                                  stdout=subprocess.PIPE).stdout
+
+        bloom = Bloom()
+        data = tables.write(blocks, bloom.create, compression=2, compress=zstd)
+        path = written("zstd/000005.ldb", data)
+        self.assertEqual(command("verify", path).returncode, 0)
+        self.assertEqual(inspect(path)["total"]["bloom"]["keys_checked"], 1000)
+        unknown = written("unknown/000005.ldb",
+                          tables.write(blocks, bloom.create, compression=4))
+        done = command("verify", unknown)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("found 4", done.stdout)
+
+
+class Golden(unittest.TestCase):
+    """What inspect says is what an independent reader and the C library find."""
+
+    def test_figures(self):
+        for value_bytes, bits_per_key in ((20, 10), (1000, 10), (100, 3), (100, 60)):
+            path = by_leveldb("golden", 6000, value_bytes, bits_per_key=bits_per_key)
+            bloom = Bloom(bits_per_key)
+            expected = collections.Counter()
+            keys_per_filter = []
+            for file in glob.glob(os.path.join(path, "*.ldb")):
+                table = tables.Table(read(file))
+                self.assertEqual(table.policy, POLICY)
+                filters, of_filters = table.filters(), table.keys_of_filters()
+                expected["data_blocks"] += len(table.blocks)
+                expected["slots"] += len(filters)
+                expected["filter_block_bytes"] += table.filter[1] + tables.TRAILER
+                for number, filter_ in enumerate(filters):
+                    keys = of_filters.get(number, [])
+                    if not keys:
+                        self.assertEqual(filter_, b"")
+                        expected["empty_slots"] += 1
+                        continue
+                    self.assertEqual(filter_, bloom.create(keys))
+                    expected["filters"] += 1
+                    expected["bits"] += 8 * (len(filter_) - 1)
+                    expected["bits_set"] += sum(bin(byte).count("1") for byte in filter_[:-1])
+                    keys_per_filter.append(len(keys))
+            total = inspect(path)["total"]
+            found = total["bloom"]
+            for name in ("data_blocks", "slots", "empty_slots", "filters", "filter_block_bytes"):
+                self.assertEqual(total[name], expected[name], name)
+            for name in ("bits", "bits_set"):
+                self.assertEqual(found[name], expected[name], name)
+            keys = found["keys_per_filter"]
+            self.assertEqual((keys["min"], keys["max"]),
+                             (min(keys_per_filter), max(keys_per_filter)))
+            self.assertIn(keys["median"], (statistics.median_low(keys_per_filter),
+                                           statistics.median_high(keys_per_filter)))
+            self.assertAlmostEqual(keys["mean"], statistics.mean(keys_per_filter))
+            self.assertAlmostEqual(found["bits_per_key_spent"],
+                                   8 * expected["filter_block_bytes"] / 6000)
+            least, most = found["bits_per_key_set"]
+            self.assertTrue(least <= bits_per_key <= most, (least, most))
+
+    def test_rate_measured_as_by_the_c_library(self):
+        path = table_of(by_leveldb("golden-rate", 3000, 100))
+        table, bloom = tables.Table(read(path)), Bloom()
+        picked = random.Random(1)
+        asked = yes = 0
+        for number, keys in table.keys_of_filters().items():
+            filter_ = table.filters()[number]
+            for _ in range(200):
+                key = b"key%08d" % picked.randrange(3000, 10**8)
+                asked += 1
+                yes += bloom.may_match(key, filter_)
+        measured = inspect(path)["total"]["bloom"]["false_positive_rate_measured"]
+        self.assertAlmostEqual(measured, yes / asked, delta=0.003)
+
+    def test_probe(self):
+        path = by_leveldb("golden-probe", 3000, 100)
+        table, bloom = tables.Table(read(table_of(path))), Bloom()
+        filters = table.filters()
+        for number in range(0, 3100, 50):
+            key = b"key%08d" % number + (b"absent" if number % 100 else b"")
+            ways = ([key.decode()], [key.hex(), "--hex"],
+                    [base64.b64encode(key).decode().rstrip("="), "--base64"])
+            found = [json.loads(command("probe", "--json", path, *way).stdout) for way in ways]
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(found[0], found[2])
+            self.assertEqual(found[0]["key_hex"], key.hex())
+            for step in (step for visit in found[0]["tables"] for step in visit["blocks"]):
+                filter_ = filters[step["data_block"] >> tables.BASE_LG]
+                bits = [filter_[at // 8] >> at % 8 & 1 for at in step["filter"]["positions"]]
+                self.assertEqual(bits, step["filter"]["bits_found"])
+                self.assertEqual(len(bits), 6)
+                self.assertEqual(step["filter"]["maybe"], all(bits))
+                self.assertEqual(step["filter"]["maybe"], bloom.may_match(key, filter_))
+            entries = [step["entry"] for visit in found[0]["tables"] for step in visit["blocks"]]
+            self.assertEqual(any(entries), number % 100 == 0 and number < 3000)
+
+    def test_quick_estimates(self):
+        path = by_leveldb("golden-quick", 20000, 20)
+        found = json.loads(command("inspect", "--quick", "--json", path).stdout)["total"]
+        self.assertIsNone(found["entries"])
+        self.assertAlmostEqual(found["bloom"]["estimated_keys"], 20000, delta=1000)
+
+
+class LostKeys(unittest.TestCase):
+    def lose(self, path):
+        """Clears a bit of a filter and makes its checksum right: only the filter is wrong. Returns
+        the keys that the C library says are lost."""
+        data = read(path)
+        table, bloom = tables.Table(data), Bloom()
+        offset, size = table.filter
+        keys = table.keys_of_filters()[0]
+        # The first byte of filter 0 with a bit in it.
+        at = next(at for at in range(offset, offset + size) if data[at])
+        data = data[:at] + bytes([data[at] & data[at] - 1]) + data[at + 1:]
+        data = tables.with_checksum(data, table.filter)
+        with open(path, "wb") as file:
+            file.write(data)
+        filter_ = tables.Table(data).filters()[0]
+        return [key.decode() for key in keys if not bloom.may_match(key, filter_)]
+
+    def test_they_are_named(self):
+        path = by_leveldb("lost", 3000, 100)
+        self.assertEqual(command("verify", path).returncode, 0)
+        lost = self.lose(table_of(path))
+        self.assertGreater(len(lost), 0)
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(re.findall(r'LOST KEY "(\w+)"', done.stdout), lost)
+        found = json.loads(command("verify", "--json", path).stdout)
+        self.assertFalse(found["sound"])
+        self.assertEqual([key["key_hex"] for key in found["tables"][0]["lost"]],
+                         [key.encode().hex() for key in lost])
+        self.assertEqual(command("inspect", path).returncode, 1)
+        self.assertIn("lost-keys", [note["topic"] for note in inspect(path)["notes"]])
+        self.assertIn("LOST", command("probe", path, lost[0]).stdout)
+
+    def test_a_filter_for_part_of_the_key(self):
+        own = by_leveldb("suffix", 2000, 100, mode="suffix")
+        self.assertEqual(command("verify", own).returncode, 0)
+        [note] = [note for note in inspect(own)["notes"] if note["topic"] == "own-policy"]
+        self.assertIn("test.WithoutTime", note["text"])
+        self.assertIn("without its last 8 bytes", note["text"])
+        misnamed = by_leveldb("misnamed", 2000, 100, mode="misnamed")
+        done = command("verify", misnamed)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the key without its last 8 bytes", done.stdout)
+        [note] = [note for note in inspect(misnamed)["notes"] if note["topic"] == "lost-keys"]
+        self.assertIn("without its last 8 bytes", note["text"])
+
+    def test_a_comparator(self):
+        path = by_leveldb("reverse", 2000, 100, mode="reverse")
+        self.assertEqual(command("verify", path).returncode, 0)
+        found = inspect(path)
+        self.assertEqual(found["databases"][0]["comparator"], "test.Reversed")
+        self.assertIn("comparator", [note["topic"] for note in found["notes"]])
+        self.assertIn("found: ", command("probe", path, "key00000007").stdout)
+        # Its table alone, without the MANIFEST that names the comparator.
+        alone = written("reverse-alone/000005.ldb", read(table_of(path)))
+        self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
+
+    def test_blocks_that_hold_few_keys(self):
+        def cost(path):
+            [note] = [note for note in inspect(path)["notes"] if note["topic"] == "cost"]
+            return note["text"]
+
+        # Compressed, most of the cost is the minimum of 64 bits; as they are, that of the offsets.
+        text = cost(by_leveldb("few", 2000, 1200, 1))
+        self.assertRegex(text, r"bits per key cost you 27.* hold only 4 keys.* Raise block_size")
+        [size, promised] = re.search(r"blocks of (\d+)\.\d KiB .* about ([\d.]+)", text).groups()
+        self.assertEqual(size, "19")
+        large = inspect(by_leveldb("large", 2000, 1200, 1, mode="large"))
+        self.assertAlmostEqual(large["total"]["bloom"]["bits_per_key_spent"], float(promised),
+                               delta=1)
+        self.assertRegex(cost(by_leveldb("few-plain", 2000, 800)), r"6 keys.* 23\.\d at best")
+        many = by_leveldb("many", 2000, 20)
+        self.assertNotIn("cost", [note["topic"] for note in inspect(many)["notes"]])
+
+
+class Damage(unittest.TestCase):
+    """Any bytes get an answer or a message."""
+
+    def small(self):
+        """A table of each writer, of a few KB."""
+        made = {
+            "plain": by_leveldb("small-plain", 40, 20),
+            "snappy": by_leveldb("small-snappy", 40, 60, 1),
+            "goleveldb": by_goleveldb("small-go", 40, 20),
+            "classic-level": by_classic_level("small-classic", 40, 20),
+            "plyvel": by_plyvel("small-plyvel", 40, 20, WHEEL),
+        }
+        return {name: read(table_of(path)) for name, path in made.items()}
+
+    def answers(self, name, copies, wanted):
+        """All copies through verify and inspect; `wanted(i)` says what must be noticed."""
+        where = folder(f"damaged-{name}")
+        paths = [written(f"damaged-{name}/{i:06}.ldb", copy) for i, copy in enumerate(copies)]
+        for start in range(0, len(paths), 500):
+            some = paths[start:start + 500]
+            for way in ("verify", "inspect"):
+                found = json.loads(command(way, "--json", *some).stdout)
+                self.assertEqual(len(found["tables"]), len(some))
+                for i, table in enumerate(found["tables"], start):
+                    if way == "verify" and wanted(i):
+                        self.assertTrue(table["problem_count"] or table["keys_lost"], (name, i))
+                    for problem in table["problems"]:
+                        self.assertIsInstance(problem["offset"], int)
+                        self.assertRegex(problem["text"], "expected|shorter")
+        shutil.rmtree(where)
+
+    def test_every_byte(self):
+        for name, data in self.small().items():
+            self.assertLess(len(data), 5000, name)
+            # Where the footer's handles end there is padding, which nobody reads.
+            _, at = tables.read_handle(data, len(data) - 48)
+            _, end = tables.read_handle(data, at)
+            padding = range(end, len(data) - 8)
+            copies = [data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1:] for i in range(len(data))]
+            self.answers(name, copies, lambda i: i not in padding)
+
+    def test_every_byte_with_right_checksums(self):
+        data = read(table_of(by_leveldb("small-sums", 40, 20)))
+        table = tables.Table(data)
+        copies = []
+        for handle in table.handles():
+            for i in range(handle[0], handle[0] + handle[1] + 1):
+                flip = (0x01, 0x80, 0xFF)[i % 3]
+                copy = data[:i] + bytes([data[i] ^ flip]) + data[i + 1:]
+                copies.append(tables.with_checksum(copy, handle))
+        self.answers("sums", copies, lambda i: False)
+
+    def test_truncated(self):
+        for name, data in self.small().items():
+            copies = [data[:length] for length in range(0, len(data), 7)]
+            self.answers(f"{name}-cut", copies, lambda i: True)
+
+    def test_probe_and_text(self):
+        data = read(table_of(by_leveldb("small-probe", 40, 20)))
+        path = os.path.join(WORK, "damaged.ldb")
+        for i in range(0, len(data), 3):
+            written("damaged.ldb", data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1:])
+            command("probe", path, "key00000007")
+            if i % 10 == 0:
+                command("inspect", "--quick", path)
+                command("verify", path)
+
+    def test_manifest(self):
+        path = by_leveldb("manifest", 200, 20)
+        [name] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        data = read(name)
+        for i in range(len(data)):
+            with open(name, "wb") as file:
+                file.write(data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1:])
+            found = json.loads(command("verify", "--json", path).stdout)
+            self.assertEqual([table["keys_checked"] for table in found["tables"]], [200], i)
+
+
+class Paths(unittest.TestCase):
+    def test_what_is_not_there(self):
+        for way in ("inspect", "verify"):
+            done = command(way, os.path.join(WORK, "no such path"))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("No such file", done.stderr)
+            empty = folder("empty")
+            os.makedirs(empty)
+            done = command(way, empty)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no LevelDB database", done.stderr)
+            self.assertEqual(command(way).returncode, 2)
+
+    def test_what_is_no_table(self):
+        path = written("text.txt", b"This is not a table. " * 20)
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"byte \d+: expected the magic number")
+        done = command("verify", written("short.ldb", b"short"))
+        self.assertIn("expected at least 48 bytes, found 5", done.stdout)
+
+    def test_a_database_without_tables(self):
+        path = by_leveldb("fresh", 0, 0)
+        for way in ("inspect", "verify"):
+            done = command(way, path)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("No tables yet", done.stdout)
+
+    def test_a_missing_table(self):
+        path = by_leveldb("missing", 1000, 100)
+        os.remove(table_of(path))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("MISSING", done.stdout)
+
+    def test_a_table_that_is_not_in_use(self):
+        path = by_leveldb("unused", 1000, 100)
+        written("unused/000999.ldb", b"half of a table that is being written")
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("not in the MANIFEST", done.stdout)
+
+    def test_beside_a_running_database(self):
+        path = folder("busy")
+        writer = subprocess.Popen([os.path.join(WORK, "writer"), path, "3000", "100", "1", "10",
+                                   "busy"], stdin=subprocess.PIPE)
+        try:
+            while not glob.glob(os.path.join(path, "*.ldb")):
+                time.sleep(0.01)
+            seen = 0
+            for _ in range(10):
+                for way in ("verify", "inspect"):
+                    done = command(way, path)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    seen += "no key is lost" in done.stdout
+            self.assertGreater(seen, 0)
+            self.assertIsNone(writer.poll())
+        finally:
+            writer.stdin.close()
+            self.assertEqual(writer.wait(timeout=60), 0)
+
+    def test_nothing_is_written(self):
+        path = by_leveldb("untouched", 1000, 100)
+        before = {name: read(os.path.join(path, name)) for name in os.listdir(path)}
+        for args in (["inspect"], ["verify"], ["inspect", "--quick"]):
+            command(*args, path)
+        command("probe", path, "key00000007")
+        self.assertEqual(before, {name: read(os.path.join(path, name)) for name in os.listdir(path)})
+
+
+class Reports(unittest.TestCase):
+    def test_html(self):
+        path = by_leveldb("html", 3000, 300)
+        page = os.path.join(WORK, "report.html")
+        done = command("inspect", "--html", page, path)
+        self.assertEqual(done.returncode, 0)
+        text = read(page).decode()
+        self.assertEqual(text.count("<svg"), text.count("role=\"img\" aria-label="))
+        self.assertGreaterEqual(text.count("<svg"), 4)
+        self.assertNotRegex(text, r"https?:|<script|<link|@import|src=")
+        self.assertIn("prefers-color-scheme: dark", text)
+        spent = inspect(path)["total"]["bloom"]["bits_per_key_spent"]
+        self.assertIn(f"{spent:.1f}".removesuffix(".0") + " bits per key", text)
+
+    def test_size(self):
+        def size(*args):
+            done = command("size", "--json", *args)
+            return done.returncode, json.loads(done.stdout)
+
+        code, found = size("--keys", "1000", "--rate", "1%")
+        self.assertEqual((code, found["settings"][0]["bits_per_key"]), (0, 10))
+        self.assertEqual(found["settings"][0]["bytes"], len(Bloom(10).create([b"key"] * 1000)))
+        code, found = size("--keys", "50M", "--rate", "0.1%")
+        self.assertEqual((code, found["settings"]), (1, []))
+        self.assertIn("32-bit hash alone gives 1.16 %", found["remarks"][0])
+        code, found = size("--keys", "1000", "--bytes", "1251")
+        self.assertEqual(found["settings"][0]["bits_per_key"], 10)
+        self.assertIn("bits per key", command("size", "--plot").stdout)
+        self.assertEqual(command("size", "--rate", "7").returncode, 2)
+
+    def test_help(self):
+        for way in ([], ["inspect"], ["verify"], ["probe"], ["size"]):
+            done = command(*way, "--help")
+            self.assertEqual(done.returncode, 0)
+            for line in done.stdout.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])

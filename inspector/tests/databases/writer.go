@@ -1,0 +1,38 @@
+// Writes a database with goleveldb: writer FOLDER KEYS VALUE_BYTES
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/util"
+)
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	keys, err := strconv.Atoi(os.Args[2])
+	check(err)
+	length, err := strconv.Atoi(os.Args[3])
+	check(err)
+	db, err := leveldb.OpenFile(os.Args[1], &opt.Options{Filter: filter.NewBloomFilter(10)})
+	check(err)
+	value := make([]byte, length)
+	for i := 0; i < keys; i++ {
+		for j := range value {
+			value[j] = byte('a' + (i*7+j*j)%26)
+		}
+		check(db.Put([]byte(fmt.Sprintf("key%08d", i)), value, nil))
+	}
+	check(db.CompactRange(util.Range{}))
+	check(db.Close())
+}
