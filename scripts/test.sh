@@ -13,14 +13,13 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
   ctest                 the C and C++ library against real LevelDBs (ctest/)
-<<<<<<< HEAD
+  test_inspector.sh     the command leveldb-bloom on databases of many writers
   scripts/page.sh       the page that shows the bits, in a headless Chromium
-=======
   benchmark             each row once: that it still runs, and that all sides agree with stock
->>>>>>> 7bdbc18 (Benchmark: rusty-leveldb is given keys as it wants them; scripts/test.sh runs every row once)
 
   --quick               only the Rust part: no packages, a few seconds
-  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; the page is left out then
+  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; the command and the page
+                        are left out then
 
 The build tree is target/cmake.
 TEXT
@@ -46,6 +45,7 @@ step "clippy"
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 step "cargo test"
 cargo test --locked --quiet
+cargo test --locked --quiet -p leveldb-bloom-table -p leveldb-bloom-inspector
 [ -z "$quick" ] || exit 0
 
 # The compilers and linkers, LevelDB and its bindings, and what looks at the results.
@@ -68,6 +68,7 @@ step "ctest"
 ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "$@"
 [ $# -eq 0 ] || exit 0
 
+scripts/test_inspector.sh
 scripts/page.sh --test
 
 step "benchmark"

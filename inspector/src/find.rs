@@ -67,6 +67,10 @@ fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let database = database(parent.unwrap_or(Path::new("."))).map(Rc::new);
     add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
+    // Somebody wants to know about this very table, in use or not.
+    if let Some(Found { place: place @ Place::Unused, .. }) = everything.tables.last_mut() {
+        *place = Place::Unknown;
+    }
     Ok(())
 }
 

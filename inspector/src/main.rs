@@ -37,7 +37,7 @@ Where to begin:
   leveldb-bloom probe DB user:1234                     why is this key (not) found?
   leveldb-bloom size --keys 50M --rate 0.1%            how many bits per key?
 
-Databases are read only, without LOCK, so that a program may be running on them. Tables that it
+Databases are only read, without LOCK, so that a program may be running on them. Tables that it
 deletes in the meantime are said to be deleted, and are no error.
 
 Exit status: 0 all is well; 1 something is wrong in a table, or a size cannot be had; 2 the command
@@ -53,27 +53,27 @@ struct Cli {
 
 const AFTER_INSPECT: &str = "\
 What the figures are:
-  slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block of 4 KiB uses one slot
-                   and leaves the next empty, at 4 bytes
-  bits per key     as set, worked out from the filters' sizes and k; as spent, the filter block's bytes,
-                   offsets and all, over the keys
+  slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block of 4 KiB uses one
+                   slot and leaves the next empty, at 4 bytes
+  bits per key     as set, worked out from the filters' sizes and k; as spent, the filter block's
+                   bytes, offsets and all, over the keys
   fill             the share of bits that are set: about a half in a good filter
-  false positives  estimated from each filter's fill, the 32-bit hash included; measured with a million
-                   absent keys, made from real ones by exchanging a few bytes where keys differ
+  false positives  estimated from each filter's fill, the 32-bit hash included; measured with a
+                   million absent keys, real ones with a few bytes exchanged where keys differ
 
-Every data block is read, because only it says how many keys its filter holds. It is read once, from
-front to back, on all processors; memory is that of a few blocks and one table's index and filters
-for each. --quick reads indexes and filters only, a hundredth of the bytes.";
+Every data block is read, because only it says how many keys its filter holds. It is read once,
+from front to back, on all processors; memory is that of a few blocks and one table's index and
+filters for each. --quick reads indexes and filters only, a hundredth of the bytes.";
 
 const AFTER_VERIFY: &str = "\
-A key that does not match its filter is lost: a Get does not find it, although it is there. This can
-happen where filters were made by faulty code, or for a comparator that sees less than the whole key.
-Block checksums are compared, and the order and shape of all entries are looked at.";
+A key that does not match its filter is lost: a Get does not find it, although it is there. This
+can happen where filters were made by faulty code, or for a comparator that sees less than the
+whole key. Block checksums are compared, and the shape of all entries is looked at.";
 
 const AFTER_PROBE: &str = "\
-Tables are looked through as a Get does: level 0 from new to old, then one table of each level. Each
-filter that is asked shows its k positions and the bits found there; one 0 is a no. The block is looked
-into in any case, so that a false positive and a lost key are called what they are.
+Tables are looked through as a Get does: level 0 from new to old, then one table of each level.
+Each filter that is asked shows its k positions and the bits found there; one 0 is a no. The block
+is looked into in any case, so that a false positive and a lost key are called what they are.
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334
@@ -86,8 +86,9 @@ Each from the others:
   leveldb-bloom size --keys 1M --bytes 2MiB            what fits
   leveldb-bloom size --keys 50M --plot                 more bits stop helping
 
-The rates count that the hash has 32 bits, so that among tens of millions of keys an absent one has
-the hash of a present one, that k stays at 30, and that a filter has 64 bits at least.";
+In a database a filter holds the keys of a block or two, 10 to 100 as a rule. The rates count that
+the hash has 32 bits, so that among tens of millions of keys an absent one may have the hash of a
+present one, that k stays at 30, and that a filter has 64 bits at least.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -137,9 +137,7 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.
 fn in_order(tables: &[Found]) -> Vec<&Found> {
-    // A table that is not in use is not read, unless it is what was asked for.
-    let mut tables: Vec<_> =
-        tables.iter().filter(|found| found.place != Place::Unused || tables.len() == 1).collect();
+    let mut tables: Vec<_> = tables.iter().filter(|found| found.place != Place::Unused).collect();
     tables.sort_by_key(|found| match found.place {
         Place::Level(level) => (level, Reverse(found.number)),
         Place::Unknown | Place::Unused => (u32::MAX, Reverse(found.number)),

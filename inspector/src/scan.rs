@@ -382,3 +382,21 @@ impl Scan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_is_gone_is_no_error() {
+        let path = PathBuf::from("/no such folder/000005.ldb");
+        let found = Found { path, number: Some(5), len: 9, place: Place::Level(1) };
+        let report = scan(&found, Options { data: true, absent: 0, keep: 1 });
+        assert!(report.vanished && !report.is_wrong());
+        assert_eq!((report.sums.tables, report.problem_count), (0, 0));
+
+        let folder = Found { path: "/".into(), number: None, len: 0, place: Place::Unknown };
+        let report = scan(&folder, Options { data: true, absent: 0, keep: 1 });
+        assert!(!report.vanished && report.is_wrong());
+    }
+}

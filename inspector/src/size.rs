@@ -16,7 +16,7 @@ use crate::{Failure, print};
 
 #[derive(Args)]
 pub struct Size {
-    /// Keys in one filter, such as 20, 5k, 2M. 10 to 100 are usual in a database
+    /// Keys in one filter, such as 20, 5k, 2M
     #[arg(long, value_name = "N", value_parser = number, default_value = "20")]
     keys: u64,
     /// The rate of false positives wanted: 0.01 or 1%
