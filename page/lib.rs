@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::slice;
 
@@ -36,7 +37,8 @@ pub extern "C" fn take(len: usize) -> *mut u8 {
         return core::ptr::null_mut();
     }
     bytes.resize(len, 0);
-    bytes.leak().as_mut_ptr()
+    // Boxed, so that there is no more room than len says, which give_back relies on.
+    Box::leak(bytes.into_boxed_slice()).as_mut_ptr()
 }
 
 /// Gives back what [`take`] gave.
