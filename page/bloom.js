@@ -52,6 +52,10 @@ class Bloom {
     );
   }
 
+  falsePositiveRate(filter) {
+    return this.with([filter], (wasm, ...args) => wasm.false_positive_rate(...args));
+  }
+
   hash(key) {
     return this.with([key], (wasm, ...args) => wasm.hash(...args)) >>> 0;
   }

@@ -84,9 +84,10 @@ class FilePart {
     set("file-filters", grouped(made.length));
     set("file-empty", grouped(table.filters.length - made.length));
     set("file-keys", keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
-    set("file-spent", table.keys ? (sum(({ bytes }) => bytes.length * 8) / Math.max(1, sum((filter) => filter.keys))).toFixed(1) : "–");
-    set("file-fill", `${(100 * sum(({ fill }) => fill) / made.length).toFixed(0)} %`);
-    const rate = sum(({ fill, k }) => (k === 0 || k > 30 ? 1 : fill ** k)) / made.length;
+    set("file-spent", table.keys ? ((table.filterBytes * 8) / table.keys).toFixed(1) : "–");
+    set("file-fill", `${((100 * sum(({ fill, bits }) => fill * bits)) / sum(({ bits }) => bits)).toFixed(0)} %`);
+    // By their lengths, as the command-line inspector has it: who has more keys is asked more.
+    const rate = sum(({ bytes }) => this.bloom.falsePositiveRate(bytes) * bytes.length) / sum(({ bytes }) => bytes.length);
     set("file-rate", percent(rate));
     this.map.show(table.filters, table.filters.findIndex(({ bits }) => bits > 0));
   }

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::slice;
 
-use leveldb_bloom::{Positions, bloom_hash, key_may_match};
+use leveldb_bloom::{FilterInfo, Positions, bloom_hash, key_may_match};
 
 mod table;
 
@@ -121,4 +121,11 @@ pub unsafe extern "C" fn count_matches(
     // SAFETY: see `bytes`.
     let (keys, filter) = unsafe { (bytes(keys, keys_len), bytes(filter, len)) };
     keys.chunks_exact(key_len.max(1)).filter(|key| key_may_match(key, filter)).count()
+}
+
+/// The rate of false positives that the library expects of a filter, by the bits that are set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn false_positive_rate(filter: *const u8, len: usize) -> f64 {
+    // SAFETY: see `bytes`.
+    FilterInfo::of(unsafe { bytes(filter, len) }).false_positive_rate
 }

@@ -209,10 +209,11 @@ function showKeys(n) {
 }
 
 function showRates(n, m, k, set) {
-  const estimated = rateOf(k, n, m);
+  const formula = rateOf(k, n, m);
   const wrong = bloom.countMatches(strangers, 16, filter);
   const measured = wrong / 10_000;
-  $("estimated").textContent = percent(estimated);
+  $("formula").textContent = percent(formula);
+  $("estimated").textContent = percent(bloom.falsePositiveRate(filter));
   $("measured").textContent = wrong === 0 ? "none of 10,000" : percent(measured);
   $("fill").textContent = `${((100 * set) / m).toFixed(0)} %`;
   $("spent").textContent = n === 0 ? "–" : ((filter.length * 8) / n).toFixed(1);
@@ -226,7 +227,7 @@ function showRates(n, m, k, set) {
     measured: found,
     guide: { at: state.room, word: `expected: ${grouped(state.room)}` },
     axis: "keys in the filter",
-    label: `False-positive rate over the number of keys: ${percent(estimated)} at ${plural(n, "key")}, ${percent(rateOf(k, state.room, m))} at the expected ${grouped(state.room)}, ${percent(rateOf(k, most, m))} at ${grouped(most)}.`,
+    label: `False-positive rate over the number of keys: ${percent(formula)} at ${plural(n, "key")}, ${percent(rateOf(k, state.room, m))} at the expected ${grouped(state.room)}, ${percent(rateOf(k, most, m))} at ${grouped(most)}.`,
   });
   const best = Math.min(30, Math.max(1, Math.round((Math.LN2 * m) / Math.max(n, 1))));
   byK.show({
@@ -238,7 +239,7 @@ function showRates(n, m, k, set) {
     here: k,
     measured: found,
     axis: "probes, k",
-    label: `False-positive rate over the number of probes: ${percent(estimated)} at ${k}, lowest near ${best}.`,
+    label: `False-positive rate over the number of probes: ${percent(formula)} at ${k}, lowest near ${best}.`,
   });
 }
 

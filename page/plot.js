@@ -84,7 +84,7 @@ class Plot {
     if (measured !== undefined) {
       svg("path", { d: `M${x(here)} ${y(measured) - 7} l7 7 -7 7 -7 -7z`, class: "measured" }, drawing);
     }
-    svg("circle", { cx: x(here), cy: y(rate(here)), r: 5.5, class: "estimated" }, drawing);
+    svg("circle", { cx: x(here), cy: y(rate(here)), r: 5.5, class: "here" }, drawing);
     this.host.replaceChildren(drawing);
   }
 }

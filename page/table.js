@@ -25,6 +25,7 @@ class TableFile {
     this.trouble = this.text();
     this.ask("filters");
     const block = this.answer();
+    this.filterBytes = block.length;
     this.filters = [];
     for (let i = 3; i < numbers.length; i += 5) {
       const [from, length, set, blocks, keys] = numbers.slice(i, i + 5);

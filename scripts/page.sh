@@ -12,7 +12,7 @@ needs no network, and allows itself none.
   --serve [PORT]   and serves it on http://127.0.0.1:PORT (8000) until Ctrl+C
   --test           and tests it in a headless Chromium: clicks, keys, a file that stock LevelDB
                    wrote, the C library's bytes, accessibility (page/test/)
-  --pictures       and writes the pictures of docs/images anew
+  --pictures       and writes the pictures of docs/images anew, of the page and of the inspector's report
 
 Needs a Rust toolchain and python3. For WebAssembly, rustup's target wasm32-unknown-unknown is used,
 and added where rustup can; otherwise Debian's packages rustc-web, rust-web-src and lld-19. The tests
@@ -114,10 +114,16 @@ case $action in
       node --test --test-reporter=spec page/test/page.test.mjs
     ;;
   pictures)
+    ensure_packages python3-plyvel
     ensure_browser
+    step "the inspector, and a database for it"
+    cargo build --release --locked --quiet --package leveldb-bloom-inspector --target-dir "$target"
+    report=$(realpath "$target/page-test")/report.html
+    /usr/bin/python3 -B page/test/database.py "$target/page-test/users"
+    "$target/release/leveldb-bloom" inspect "$target/page-test/users" --html "$report" >/dev/null
     mkdir -p docs/images
     step "docs/images"
-    PAGE=$(realpath "$target/page/index.html") MODULES=$(realpath "$target/page-test") \
+    PAGE=$(realpath "$target/page/index.html") MODULES=$(realpath "$target/page-test") REPORT=$report \
       node page/test/pictures.mjs docs/images
     ;;
 esac

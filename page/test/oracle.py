@@ -50,6 +50,28 @@ def may_match():
     ]
 
 
+def rates():
+    class Info(ctypes.Structure):
+        _fields_ = [
+            ("bits", ctypes.c_uint64),
+            ("bits_set", ctypes.c_uint64),
+            ("probes", ctypes.c_uint32),
+            ("reserved", ctypes.c_uint32),
+            ("fill", ctypes.c_double),
+            ("estimated_keys", ctypes.c_double),
+            ("false_positive_rate", ctypes.c_double),
+        ]
+
+    library = c_library()
+    rates = []
+    for filter_ in map(bytes.fromhex, request["filters"]):
+        info = Info()
+        if library.leveldb_bloom_inspect(filter_, ctypes.c_size_t(len(filter_)), ctypes.byref(info)):
+            sys.exit("leveldb_bloom_inspect failed")
+        rates.append(info.false_positive_rate)
+    return rates
+
+
 def database():
     import plyvel
 
@@ -78,4 +100,5 @@ def database():
     return glob.glob(f"{folder}/*.ldb")
 
 
-json.dump({"filters": create_filters, "match": may_match, "database": database}[request["ask"]](), sys.stdout)
+answer = {"filters": create_filters, "match": may_match, "rates": rates, "database": database}
+json.dump(answer[request["ask"]](), sys.stdout)

@@ -249,17 +249,19 @@ test("the bits are drawn where the bytes say", async () => {
   filter.forEach((byte, i) => assert.ok(text.includes(`byte ${i}: ${byte.toString(16).padStart(2, "0")}, `)));
 });
 
-test("the measured rate is what the C library measures", async () => {
+test("the rates are what the C library estimates and measures", async () => {
   await page.click("text=Far too full");
   const keys = await page.evaluate(() => hexOf(strangers).match(/.{32}/g));
   assert.equal(new Set(keys).size, 10_000);
   const wrong = oracle({ ask: "match", filter: await shownHex(), keys }).reduce((a, b) => a + b);
   assert.ok(wrong > 1000 && wrong < 9000);
   assert.equal(await page.textContent("#measured"), `${(wrong / 100).toFixed(1)} %`);
-  const estimated = (1 - Math.exp((-2 * 60) / 80)) ** 2;
+  const [estimated] = oracle({ ask: "rates", filters: [await shownHex()] });
   assert.equal(await page.textContent("#estimated"), `${(100 * estimated).toFixed(1)} %`);
+  const formula = (1 - Math.exp((-2 * 60) / 80)) ** 2;
+  assert.equal(await page.textContent("#formula"), `${(100 * formula).toFixed(1)} %`);
   const label = await page.getAttribute("#by-keys svg", "aria-label");
-  assert.ok(label.includes(`${(100 * estimated).toFixed(1)} % at 60 keys`), label);
+  assert.ok(label.includes(`${(100 * formula).toFixed(1)} % at 60 keys`), label);
 });
 
 test("the state is in the address", async () => {
@@ -347,6 +349,10 @@ for (const compression of [null, "snappy"]) {
     assert.deepEqual(filters.flatMap(([, keys]) => keys), USERS.map(hex));
     const made = oracle({ ask: "filters", filters: filters.map(([, keys]) => [10, keys]) });
     assert.deepEqual(filters.map(([bytes]) => bytes), made);
+    const rates = oracle({ ask: "rates", filters: made });
+    const sum = (of) => made.reduce((total, filter, i) => total + of(filter.length, i), 0);
+    const rate = sum((length, i) => rates[i] * length) / sum((length) => length);
+    assert.equal(await page.textContent("#file-rate"), await page.evaluate((rate) => percent(rate), rate));
     assert.equal(await page.textContent("#file-filters"), filters.length.toLocaleString("en"));
 
     const find = async (key) => {

@@ -18,4 +18,7 @@ for (const colorScheme of ["light", "dark"]) {
   const clip = { x: 0, y: top - 22, width: 1180, height: bottom - top + 30 };
   await page.screenshot({ path: join(folder, `page-${colorScheme}.png`), clip, fullPage: true });
 }
+const report = await browser.newPage({ reducedMotion: "reduce", viewport: { width: 1180, height: 920 } });
+await report.goto(pathToFileURL(process.env.REPORT).href);
+await report.screenshot({ path: join(folder, "report.png") });
 await browser.close();
