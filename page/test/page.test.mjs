@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, afterEach, test } from "node:test";
@@ -393,7 +393,6 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await settled(page, "#file-verdict"), /was deleted/);
 
   const whole = readFileSync(stockTable({ keys: USERS, values: [40] }));
-  const { writeFileSync } = await import("node:fs");
   const path = join(folder, "other");
   const dropped = (bytes) => {
     writeFileSync(path, bytes);
@@ -409,6 +408,43 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await dropped(damaged), /1 data block cannot be read.*checksum/);
   assert.ok(await page.isVisible("#file-part"));
   assert.match(await dropped(whole), /with 3,000 keys/);
+});
+
+// CRC-32C with LevelDB's mask, of a block's contents and the byte for its compression, written anew.
+function seal(file, start, length) {
+  let crc = 0xffffffff;
+  for (const byte of file.subarray(start, start + length + 1)) {
+    crc ^= byte;
+    for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  crc = ~crc >>> 0;
+  file.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0, start + length + 1);
+}
+
+test("a lost key and another policy's filters are called that", async () => {
+  const file = readFileSync(stockTable({ keys: FRUIT }));
+  const filter = Buffer.from(cFilter(10, FRUIT), "hex");
+  const path = join(folder, "changed");
+
+  const lost = Buffer.from(file);
+  const start = lost.indexOf(filter);
+  // The filter, its offset, the offset of the offsets, and base_lg.
+  const length = filter.length + 4 + 4 + 1;
+  lost.fill(0, start, start + filter.length - 1);
+  seal(lost, start, length);
+  writeFileSync(path, lost);
+  assert.match(await drop(path), /20 keys\. Its filters are LevelDB's own/);
+  await page.fill("#file-key", "fig");
+  await page.press("#file-key", "Enter");
+  assert.match(await settled(page, "#file-verdict"), /A lost key/);
+
+  const other = Buffer.from(file);
+  const name = other.indexOf("filter.leveldb.BuiltinBloomFilter2");
+  other[name + 33] = "3".charCodeAt(0);
+  // Three lengths, the name, the handle, and one restart point.
+  seal(other, name - 3, 3 + 34 + other[name - 1] + 8);
+  writeFileSync(path, other);
+  assert.match(await drop(path), /those of another policy, leveldb\.BuiltinBloomFilter3/);
 });
 
 test("no byte of a file can stop it", async () => {
