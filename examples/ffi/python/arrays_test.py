@@ -1,0 +1,147 @@
+"""The wrapper of leveldb_bloom_arrays.py against that of leveldb_bloom.py: every kind of array,
+slices, chunks, nulls, a million keys, threads."""
+
+import concurrent.futures
+import gc
+import json
+import os
+import platform
+import unittest
+
+import numpy
+import pyarrow
+
+import leveldb_bloom
+import leveldb_bloom_arrays as bloom
+from bloom_test import HALF, KEY_LENGTH, KEYS, best_of, unhex
+
+TYPES = (pyarrow.binary(), pyarrow.large_binary(), pyarrow.string(), pyarrow.large_string())
+
+
+class ArraysTest(unittest.TestCase):
+    golden = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.numpy_keys = numpy.array([b"key-%012d" % i for i in range(KEYS)])
+        cls.bytes_keys = cls.numpy_keys.tobytes()
+        cls.whole = pyarrow.array(cls.numpy_keys.astype("U16"), pyarrow.string())
+        with leveldb_bloom.Policy(10) as policy:
+            cls.policy_kernel = policy.kernel
+            cls.expected = policy.create_filter_fixed(cls.bytes_keys[:HALF * KEY_LENGTH], KEY_LENGTH)
+        cls.answers = cls.expected.may_match_fixed(cls.bytes_keys, KEY_LENGTH)
+
+    def test_golden(self):
+        with open(os.environ["LEVELDB_BLOOM_GOLDEN"]) as file:
+            for line in file:
+                kind, *fields = line.split()
+                with self.subTest(line=line):
+                    if kind == "filter":
+                        keys = [unhex(key) for key in fields[2:]]
+                        for type_ in TYPES[:2]:
+                            made = bloom.create_filter(pyarrow.array(keys, type_), int(fields[0]))
+                            self.assertEqual(made.data.tobytes(), unhex(fields[1]))
+                    elif kind == "answer":
+                        asked = bloom.Filter(unhex(fields[1]))
+                        key = unhex(fields[0])
+                        self.assertEqual(key in asked, fields[2] == "1")
+                        self.assertEqual(asked.may_match(pyarrow.array([key])).to_pylist(),
+                                         [fields[2] == "1"])
+                    else:
+                        # Through the C names themselves: the wrapper has no need of hashes.
+                        key = unhex(fields[0])
+                        self.assertEqual(bloom._library.leveldb_bloom_hash(key, len(key)),
+                                         int(fields[1], 16))
+                ArraysTest.golden += 1
+
+    def test_every_type_and_slices(self):
+        whole = self.expected.data
+        for type_ in TYPES:
+            keys = self.whole.cast(type_)
+            self.assertEqual(bloom.create_filter(keys[:HALF]).data.tobytes(), whole)
+            # A slice has an offset of its own, and bits of its own from bit 0.
+            for first in (0, 1, 499_997):
+                asked = bloom.Filter(whole).may_match(keys[first:first + 1003])
+                self.assertEqual(asked.to_pylist(),
+                                 [answer == 1 for answer in self.answers[first:first + 1003]])
+        fixed = pyarrow.array(self.numpy_keys[:2000].tolist(), pyarrow.binary(KEY_LENGTH))
+        self.assertEqual(bloom.create_filter(fixed[500:1500]).data.tobytes(),
+                         bloom.create_filter(self.numpy_keys[500:1500]).data.tobytes())
+        integers = numpy.arange(1000, dtype=numpy.uint64)
+        self.assertTrue(bloom.create_filter(integers).may_match(integers).all())
+        chunked = pyarrow.chunked_array([self.whole[:300], self.whole[300:HALF], self.whole[:0]])
+        self.assertEqual(bloom.create_filter(chunked).data.tobytes(), whole)
+        self.assertTrue(bloom.Filter(whole).may_match(chunked).to_numpy().all())
+        for empty in (pyarrow.array([], pyarrow.string()), self.numpy_keys[:0]):
+            self.assertEqual(bloom.create_filter(empty).data.tobytes(), b"\0" * 8 + b"\6")
+            self.assertEqual(len(bloom.Filter(whole).may_match(empty)), 0)
+
+    def test_no_copy(self):
+        for array, address in ((self.numpy_keys, self.numpy_keys.ctypes.data),
+                               (self.whole, self.whole.buffers()[2].address)):
+            _, arguments, _ = bloom._keys(array)
+            self.assertEqual(int(bloom._ffi.cast("uintptr_t", arguments[0])), address)
+
+    def test_errors(self):
+        members = bloom.Filter(self.expected.data)
+        self.assertRaises(ValueError, members.may_match, pyarrow.array([b"a", None]))
+        self.assertRaises(ValueError, members.may_match, self.numpy_keys[::2])
+        self.assertRaises(TypeError, members.may_match, pyarrow.array([1.5]))
+        self.assertRaises(TypeError, members.may_match, numpy.array([1.5]))
+        self.assertRaises(TypeError, members.may_match, ["a"])
+        # Offsets that fall: memory that no Arrow library makes, but that may come from anywhere.
+        offsets = numpy.array([0, 7, 5], numpy.int32)
+        broken = pyarrow.Array.from_buffers(pyarrow.binary(), 2, [
+            None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(b"0123456789")])
+        for use in (members.may_match, bloom.create_filter):
+            with self.assertRaises(bloom.BloomError) as caught:
+                use(broken)
+            self.assertEqual(caught.exception.status, 1)
+            self.assertEqual(str(caught.exception), str(leveldb_bloom.BloomError(1)))
+        builder = bloom.Builder()
+        with self.assertRaises(bloom.BloomError) as caught:
+            builder.finish(2**63)
+        self.assertEqual(caught.exception.status, 2)
+        builder.close()
+        builder.close()
+        self.assertRaises(ValueError, builder.finish)
+
+    def test_threads(self):
+        def part(number):
+            with bloom.Builder() as builder:
+                builder.add(self.numpy_keys[number * HALF // 4:(number + 1) * HALF // 4])
+                return leveldb_bloom.Filter(builder.finish(HALF).data)
+
+        members = bloom.Filter(self.expected.data)
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            first, *others = threads.map(part, range(4))
+            for other in others:
+                first = first.union(other)
+            self.assertEqual(first.data, self.expected.data)
+            for answers in threads.map(lambda _: members.may_match(self.numpy_keys), range(8)):
+                self.assertEqual(answers.tobytes(), self.answers)
+
+    def test_million_keys(self):
+        members = bloom.create_filter(self.numpy_keys[:HALF])
+        self.assertEqual(members.data.tobytes(), self.expected.data)
+        answers = members.may_match(self.numpy_keys)
+        self.assertEqual(answers.tolist(), [key in members for key in self.numpy_keys.tolist()])
+        self.assertEqual(members.may_match(self.whole).to_numpy(zero_copy_only=False).tobytes(),
+                         answers.tobytes())
+        some = self.numpy_keys[HALF - 500:HALF + 500].tolist()
+        one = best_of(200, lambda: [key in members for key in some])[0]
+        query = best_of(20, lambda: members.may_match(self.numpy_keys))[0]
+        build = best_of(20, lambda: bloom.create_filter(self.numpy_keys[:HALF]))[0]
+        self.assertGreater(ArraysTest.golden, 0)
+        print(json.dumps({
+            "language": "Python", "through": "cffi, numpy and pyarrow",
+            "runtime": f"{platform.python_implementation()} {platform.python_version()}",
+            "library": bloom.version(), "active": bloom.active(), "kernel": self.policy_kernel,
+            "golden": ArraysTest.golden, "matches": int(answers.sum()),
+            "filter_hash": "%08x" % leveldb_bloom.key_hash(members.data.tobytes()),
+            "call_ns": round(one / len(some) * 1e9, 1), "query_keys_per_s": round(KEYS / query),
+            "build_keys_per_s": round(HALF / build)}))
+
+
+if __name__ == "__main__":
+    unittest.main()

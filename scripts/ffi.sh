@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# The library from other languages, each with its real runtime; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+languages=(python)
+
+usage() {
+  cat <<TEXT
+usage: scripts/ffi.sh [--table] [--help] [LANGUAGE...]
+
+Runs examples/ffi/LANGUAGE, the example and the test of each language asked for, or of all:
+
+  ${languages[*]}
+
+Each test holds the wrapper against LevelDB's golden values, a million keys at once against as many
+single calls, wrong arguments, several threads and the collector, and measures the cost of one call
+("may this key be there?", from and to the language's own values) and the keys a second of a batch.
+The tests' filter and answers must be those that stock LevelDB gives.
+
+Sets up what is missing: Debian's packages (as root; otherwise it says what to install), and from
+PyPI and npm, into target/ffi, what examples/ffi names with its version. A language whose runtime
+cannot be had has failed. What each wrote is in target/ffi/LANGUAGE.log.
+
+  --table   also the table of the README; the machine should be otherwise idle
+TEXT
+}
+
+table=
+asked=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --table) table=1 ;;
+    *)
+      [[ " ${languages[*]} " == *" $1 "* ]] || fail "scripts/ffi.sh: what is $1? See --help."
+      asked+=("$1")
+      ;;
+  esac
+  shift
+done
+[ ${#asked[@]} -gt 0 ] || asked=("${languages[@]}")
+
+out=$root/target/ffi
+python=$out/venv/bin/python
+node_modules=$out/npm/node_modules
+# Debian's own, also where another one comes first in PATH: plyvel of Debian is only there.
+system_python=/usr/bin/python3
+
+# pip_install REQUIREMENTS: into the folder's own environment.
+pip_install() {
+  [ -x "$python" ] || "$system_python" -m venv "$out/venv"
+  "$python" -m pip install --quiet --disable-pip-version-check -r "$1"
+}
+
+# npm_install PACKAGE@VERSION...: Debian's npm brings hundreds of packages; any other will do.
+npm_install() {
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    ensure_packages nodejs npm
+  fi
+  npm install --prefix "$out/npm" --silent --no-audit --no-fund --no-update-notifier "$@"
+}
+
+run_python() {
+  ensure_packages python3-venv python3-plyvel
+  pip_install python/requirements.txt
+  cd python
+  "$system_python" example.py
+  "$system_python" bloom_test.py
+  "$python" example_arrays.py
+  "$python" arrays_test.py
+  "$system_python" plyvel_callbacks.py
+  "$python" plyvel_callbacks.py
+}
+
+ensure_rust
+ensure_packages python3
+cargo build --release --locked --quiet
+mkdir -p "$out"
+"$system_python" scripts/ffi/golden.py ctest/harness/golden_values.h >"$out/golden.txt"
+export LEVELDB_BLOOM_GOLDEN=$out/golden.txt
+export LEVELDB_BLOOM_CDEF=$root/include/leveldb_bloom.cdef.h
+# As if it were installed: the wrappers load libleveldb_bloom.so.1 by its name.
+library=${CARGO_TARGET_DIR:-$root/target}/release
+export LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PYTHONDONTWRITEBYTECODE=1
+
+cd examples/ffi
+failed=()
+logs=()
+for language in "${asked[@]}"; do
+  step "$language"
+  # In the background, because the shell would go on after a failure in a condition.
+  (run_"$language") >"$out/$language.log" 2>&1 &
+  if wait $!; then
+    logs+=("$out/$language.log")
+  else
+    failed+=("$language")
+  fi
+  cat "$out/$language.log"
+done
+
+step "results"
+[ ${#logs[@]} -eq 0 ] ||
+  "$system_python" "$root/scripts/ffi/results.py" "$out/golden.txt" "${logs[@]}" \
+    ${table:+--table} || failed+=("see above")
+[ ${#failed[@]} -eq 0 ] || fail "failed: ${failed[*]}"
