@@ -1,0 +1,162 @@
+# frozen_string_literal: true
+
+# The wrapper of leveldb_bloom.rb: golden values, a million keys, errors, threads, finalisers.
+
+require 'json'
+require_relative 'leveldb_bloom'
+
+KEY_LENGTH = 16
+KEYS = 1_000_000
+HALF = KEYS / 2
+
+def assert(condition, what)
+  raise "not so: #{what}" unless condition
+end
+
+def assert_equal(expected, actual, what)
+  assert(expected == actual, "#{what}: #{actual.inspect[0, 200]}, not #{expected.inspect[0, 200]}")
+end
+
+def raised(kind)
+  yield
+  raise "no #{kind}"
+rescue kind => e
+  e
+end
+
+def best_of(rounds)
+  Array.new(rounds) do
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+  end.min
+end
+
+def unhex(text) = text == '-' ? ''.b : [text].pack('H*')
+
+def test_golden
+  File.foreach(ENV.fetch('LEVELDB_BLOOM_GOLDEN')).count do |line|
+    kind, *fields = line.split
+    case kind
+    when 'filter'
+      bits, expected, *keys = fields
+      keys.map! { |key| unhex(key) }
+      LevelDBBloom::Policy.open(bits.to_i) do |policy|
+        assert_equal(unhex(expected), policy.create_filter(keys).data, line)
+      end
+      LevelDBBloom::Builder.open(bits.to_i) do |builder|
+        keys.each { |key| builder << key }
+        assert_equal(keys.size, builder.size, line)
+        assert_equal(unhex(expected), builder.finish.data, line)
+        assert_equal(0, builder.size, line)
+      end
+    when 'hash'
+      assert_equal(fields[1].hex, LevelDBBloom.key_hash(unhex(fields[0])), line)
+    when 'answer'
+      key = unhex(fields[0])
+      filter = LevelDBBloom::Filter.new(unhex(fields[1]))
+      assert_equal(fields[2] == '1', filter.include?(key), line)
+      answers = filter.may_match_offsets(key, [0, key.bytesize].pack('q*'))
+      assert_equal([fields[2].to_i].pack('C'), answers, line)
+    else raise line
+    end
+    true
+  end
+end
+
+def test_library
+  assert_equal('1.0.0', LevelDBBloom.version, 'version')
+  assert_equal(10, LevelDBBloom.bits_per_key_for(0.01, KEYS), 'bits per key')
+  assert(LevelDBBloom.false_positive_rate(10, KEYS).between?(0.005, 0.01), 'rate')
+  filter = LevelDBBloom::Policy.open { |policy| policy.create_filter(%w[hello world]) }
+  bits = filter.data[0..-2].unpack1('b*')
+  assert_equal([64, bits.count('1'), 6], filter.info.values_at(:bits, :bits_set, :probes), 'info')
+  positions = filter.positions('hello')
+  assert(positions.size == 6 && positions.all? { |p| bits[p] == '1' }, 'positions')
+end
+
+def test_errors
+  status_of = lambda do |&block|
+    error = raised(LevelDBBloom::Error, &block)
+    assert_equal(LevelDBBloom.status_message(error.status), error.message, 'message')
+    error.status
+  end
+  policy = LevelDBBloom::Policy.new
+  builder = LevelDBBloom::Builder.new
+  small = policy.create_filter(%w[a])
+  assert_equal(4, status_of.call { small | policy.create_filter(%w[a] * 100) }, 'mismatch')
+  assert_equal(2, status_of.call { builder.finish(2**63) }, 'too large')
+  [[0, 7, 5], [-1, 7, 9], [0, 5, 11]].each do |wrong|
+    offsets = wrong.pack('q*')
+    assert_equal(1, status_of.call { policy.create_filter_offsets('0123456789', offsets) }, wrong)
+    assert_equal(1, status_of.call { small.may_match_offsets('0123456789', offsets) }, wrong)
+  end
+  raised(ArgumentError) { policy.create_filter_fixed('12345', 2) }
+  raised(ArgumentError) { small.may_match_fixed('12345', 0) }
+  2.times { [policy, builder].each(&:close) }
+  raised(IOError) { policy.create_filter(%w[a]) }
+  raised(IOError) { builder << 'a' }
+end
+
+def test_finalisers
+  GC.start
+  living = LevelDBBloom.live_policies
+  policies = Array.new(100) { LevelDBBloom::Policy.new }
+  assert_equal(living + 100, LevelDBBloom.live_policies, 'living')
+  policies.pop.close
+  assert_equal(living + 99, LevelDBBloom.live_policies, 'living after close')
+  policies.clear
+  GC.start
+  # The collector takes what is on the stack for references.
+  assert(LevelDBBloom.live_policies < living + 10, "#{LevelDBBloom.live_policies} policies live")
+end
+
+def test_threads(policy, data, expected, answers)
+  part = HALF / 4 * KEY_LENGTH
+  parts = Array.new(4) do |number|
+    Thread.new do
+      LevelDBBloom::Builder.open do |builder|
+        builder.add_fixed(data.byteslice(number * part, part), KEY_LENGTH)
+        builder.finish(HALF)
+      end
+    end
+  end
+  parts.map!(&:value)
+  before = parts.map { |filter| LevelDBBloom.key_hash(filter.data) }
+  assert_equal(expected.data, parts.reduce(:|).data, 'parts of four threads')
+  assert_equal(before, parts.map { |filter| LevelDBBloom.key_hash(filter.data) }, 'united parts')
+  4.times.map { Thread.new { expected.may_match_fixed(data, KEY_LENGTH) } }.each do |thread|
+    assert_equal(answers, thread.value, 'answers in a thread')
+  end
+  filters = 4.times.map { Thread.new { policy.create_filter_fixed(data[0, 1600], KEY_LENGTH).data } }
+  assert_equal(1, filters.map(&:value).uniq.size, 'filters of four threads')
+end
+
+golden = test_golden
+test_library
+test_errors
+test_finalisers
+
+data = (0...KEYS).map { |i| format('key-%012d', i) }.join.b
+half = data.byteslice(0, HALF * KEY_LENGTH)
+policy = LevelDBBloom::Policy.new
+filter = policy.create_filter_fixed(half, KEY_LENGTH)
+answers = filter.may_match_fixed(data, KEY_LENGTH)
+single = (0...KEYS).map { |i| filter.include?(data.byteslice(i * KEY_LENGTH, KEY_LENGTH)) ? 1 : 0 }
+assert_equal(single.pack('C*'), answers, 'a million keys')
+offsets = Array.new(KEYS + 1) { |i| i * KEY_LENGTH }.pack('q*')
+assert_equal(answers, filter.may_match_offsets(data, offsets), 'offsets')
+test_threads(policy, data, filter, answers)
+
+some = (HALF - 500...HALF + 500).map { |i| data.byteslice(i * KEY_LENGTH, KEY_LENGTH) }
+one = best_of(100) { some.each { |key| filter.include?(key) } }
+query = best_of(20) { filter.may_match_fixed(data, KEY_LENGTH) }
+build = best_of(20) { policy.create_filter_fixed(half, KEY_LENGTH) }
+puts JSON.generate(
+  language: 'Ruby', through: "Fiddle #{Fiddle::VERSION}", runtime: "#{RUBY_ENGINE} #{RUBY_VERSION}",
+  library: LevelDBBloom.version, active: LevelDBBloom.active, kernel: policy.kernel,
+  golden: golden, matches: answers.count("\1"),
+  filter_hash: format('%08x', LevelDBBloom.key_hash(filter.data)),
+  call_ns: (one / some.size * 1e9).round(1), query_keys_per_s: (KEYS / query).round,
+  build_keys_per_s: (HALF / build).round
+)
