@@ -1,0 +1,171 @@
+-- The wrapper of leveldb_bloom.lua: golden values, a million keys, errors, finalisers.
+-- LuaJIT has no threads.
+
+local ffi = require("ffi")
+local bloom = require("leveldb_bloom")
+
+local KEY_LENGTH, KEYS = 16, 1000000
+local HALF = KEYS / 2
+
+local function equal(expected, actual, what)
+  if expected ~= actual then
+    error(("%s: %s, not %s"):format(what, tostring(actual), tostring(expected)), 2)
+  end
+end
+
+local function unhex(text)
+  return text == "-" and "" or (text:gsub("..", function(pair)
+    return string.char(tonumber(pair, 16))
+  end))
+end
+
+local function offsets_of(...)
+  local values = { ... }
+  return ffi.new("int64_t[?]", #values, values)
+end
+
+local check = {}
+function check.filter(line, bits, expected, ...)
+  local keys = { ... }
+  for i, key in ipairs(keys) do keys[i] = unhex(key) end
+  local policy, builder = bloom.policy(tonumber(bits)), bloom.builder(tonumber(bits))
+  equal(unhex(expected), policy:create_filter(keys).data, line)
+  for _, key in ipairs(keys) do builder:add(key) end
+  equal(#keys, builder:num_keys(), line)
+  equal(unhex(expected), builder:finish().data, line)
+  equal(0, builder:num_keys(), line)
+  policy:close()
+  builder:close()
+end
+function check.hash(line, key, expected) equal(tonumber(expected, 16), bloom.hash(unhex(key)), line) end
+function check.answer(line, key, data, expected)
+  key = unhex(key)
+  local filter = bloom.filter(unhex(data))
+  equal(expected == "1", filter:may_match(key), line)
+  local results, matches = filter:may_match_offsets(key, offsets_of(0, #key))
+  equal(tonumber(expected), results[0], line)
+  equal(tonumber(expected), matches, line)
+end
+
+local golden = 0
+for line in io.lines(os.getenv("LEVELDB_BLOOM_GOLDEN")) do
+  local fields = {}
+  for field in line:gmatch("%S+") do fields[#fields + 1] = field end
+  check[fields[1]](line, unpack(fields, 2))
+  golden = golden + 1
+end
+
+equal("1.0.0", bloom.version(), "version")
+equal(10, bloom.bits_per_key_for(0.01, KEYS), "bits per key")
+assert(bloom.false_positive_rate(10, KEYS) > 0.005 and bloom.false_positive_rate(10, KEYS) < 0.01)
+
+local policy, builder = bloom.policy(), bloom.builder()
+local small = policy:create_filter({ "hello", "world" })
+local info = small:info()
+equal(64, tonumber(info.bits), "bits")
+equal(6, info.probes, "probes")
+local positions = small:positions("hello")
+equal(6, #positions, "positions")
+for _, position in ipairs(positions) do
+  local byte = small.data:byte(math.floor(position / 8) + 1)
+  equal(1, math.floor(byte / 2 ^ (position % 8)) % 2, "bit " .. position)
+end
+
+local function status_of(call, ...)
+  local fine, problem = pcall(call, ...)
+  assert(not fine, "no error")
+  equal(bloom.status_message(problem.status), tostring(problem), "message")
+  return problem.status
+end
+local many = {}
+for i = 1, 100 do many[i] = "a" end
+equal(4, status_of(small.union, small, policy:create_filter(many)), "mismatch")
+equal(2, status_of(builder.finish, builder, 2 ^ 63), "too large")
+for _, wrong in ipairs({ offsets_of(0, 7, 5), offsets_of(-1, 7, 9), offsets_of(0, 5, 11) }) do
+  equal(1, status_of(policy.create_filter_offsets, policy, "0123456789", wrong), "offsets")
+  equal(1, status_of(small.may_match_offsets, small, "0123456789", wrong), "offsets")
+end
+assert(not pcall(policy.create_filter_fixed, policy, "12345", 2))
+assert(not pcall(policy.create_filter_fixed, policy, "12345", 0))
+assert(not pcall(policy.create_filter_offsets, policy, "12345", ffi.new("int32_t[2]", { 0, 5 })))
+for _ = 1, 2 do
+  policy:close()
+  builder:close()
+end
+assert(not pcall(policy.create_filter, policy, { "a" }))
+assert(not pcall(builder.add, builder, "a"))
+
+collectgarbage()
+local living = bloom.live_policies()
+local policies = {}
+for i = 1, 100 do policies[i] = bloom.policy() end
+equal(living + 100, bloom.live_policies(), "living")
+table.remove(policies):close()
+equal(living + 99, bloom.live_policies(), "living after close")
+policies = nil
+-- The first takes the table, the second what only the table's objects referred to.
+collectgarbage()
+collectgarbage()
+equal(living, bloom.live_policies(), "living after the collector")
+
+local keys = {}
+for i = 0, KEYS - 1 do keys[i + 1] = ("key-%012d"):format(i) end
+local data = table.concat(keys)
+local half = data:sub(1, HALF * KEY_LENGTH)
+policy = bloom.policy()
+local filter = policy:create_filter_fixed(half, KEY_LENGTH)
+local answers, matches = filter:may_match_fixed(data, KEY_LENGTH)
+local ones = 0
+for i = 1, KEYS do
+  local answer = filter:may_match(keys[i]) and 1 or 0
+  if answers[i - 1] ~= answer then error(keys[i]) end
+  ones = ones + answer
+end
+equal(ones, matches, "matches")
+local offsets = ffi.new("int64_t[?]", KEYS + 1)
+for i = 0, KEYS do offsets[i] = i * KEY_LENGTH end
+local others = filter:may_match_offsets(data, offsets)
+equal(ffi.string(answers, KEYS), ffi.string(others, KEYS), "offsets")
+
+local whole
+for part = 0, 3 do
+  local quarter = HALF / 4 * KEY_LENGTH
+  local builder = bloom.builder()
+  builder:add_fixed(half:sub(part * quarter + 1, (part + 1) * quarter), KEY_LENGTH)
+  local filter = builder:finish(HALF)
+  builder:close()
+  whole = whole and whole:union(filter) or filter
+end
+equal(filter.data, whole.data, "parts united")
+
+ffi.cdef([[
+struct leveldb_bloom_test_time { long seconds, nanoseconds; };
+int clock_gettime(int clock, struct leveldb_bloom_test_time *time);
+]])
+local function best_of(rounds, work)
+  local time, best = ffi.new("struct leveldb_bloom_test_time"), math.huge
+  local function now()
+    ffi.C.clock_gettime(1, time)
+    return tonumber(time.seconds) + tonumber(time.nanoseconds) / 1e9
+  end
+  for _ = 1, rounds do
+    local start = now()
+    work()
+    best = math.min(best, now() - start)
+  end
+  return best
+end
+local one = best_of(200, function()
+  local found = 0
+  for i = HALF - 499, HALF + 500 do
+    if filter:may_match(keys[i]) then found = found + 1 end
+  end
+  return found
+end)
+local query = best_of(20, function() filter:may_match_fixed(data, KEY_LENGTH) end)
+local build = best_of(20, function() policy:create_filter_fixed(half, KEY_LENGTH) end)
+print(('{"language":"Lua","through":"ffi","runtime":"%s","library":"%s","active":"%s","kernel":"%s",'
+  .. '"golden":%d,"matches":%d,"filter_hash":"%s","call_ns":%.1f,"query_keys_per_s":%.0f,'
+  .. '"build_keys_per_s":%.0f}'):format(jit.version, bloom.version(), bloom.active(),
+  policy:kernel(), golden, matches, bit.tohex(bloom.hash(filter.data)), one / 1000 * 1e9,
+  KEYS / query, HALF / build))
