@@ -3,7 +3,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python)
+languages=(python ruby luajit go)
 
 usage() {
   cat <<TEXT
@@ -74,6 +74,31 @@ run_python() {
   "$python" arrays_test.py
   "$system_python" plyvel_callbacks.py
   "$python" plyvel_callbacks.py
+}
+
+run_ruby() {
+  ensure_packages ruby
+  cd ruby
+  ruby -W example.rb
+  ruby -W bloom_test.rb
+}
+
+run_luajit() {
+  ensure_packages luajit
+  cd luajit
+  luajit example.lua
+  luajit bloom_test.lua
+}
+
+run_go() {
+  command -v go >/dev/null || ensure_packages golang-go
+  # What an installed header and library would need none of.
+  export CGO_CFLAGS=-I$root/include CGO_LDFLAGS=-L$library
+  export GOCACHE=$out/go GOFLAGS=-buildvcs=false
+  cd go
+  go vet ./...
+  go run ./example
+  go test -count=1 -v .
 }
 
 ensure_rust

@@ -1,0 +1,286 @@
+// Package bloom is leveldb-bloom through cgo: LevelDB's bloom filter, from and to []byte.
+// Shows: Close and finalisers; slices handed over without a copy; statuses as errors.
+package bloom
+
+/*
+#cgo LDFLAGS: -lleveldb_bloom
+#include <leveldb_bloom.h>
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"unsafe"
+)
+
+// Status is what the library says of a call that did not succeed; its text is the library's.
+type Status int
+
+const (
+	InvalidArgument Status = C.LEVELDB_BLOOM_INVALID_ARGUMENT
+	TooLarge        Status = C.LEVELDB_BLOOM_TOO_LARGE
+	NoMemory        Status = C.LEVELDB_BLOOM_NO_MEMORY
+	Mismatch        Status = C.LEVELDB_BLOOM_MISMATCH
+)
+
+func (status Status) Error() string {
+	return C.GoString(C.leveldb_bloom_status_message(C.int(status)))
+}
+
+// ErrClosed is what a policy or builder says after Close.
+var ErrClosed = errors.New("leveldb_bloom: it is closed")
+
+func check(status C.int) error {
+	if status == C.LEVELDB_BLOOM_OK {
+		return nil
+	}
+	return Status(status)
+}
+
+func pointer(data []byte) *C.char {
+	if len(data) == 0 {
+		return nil
+	}
+	return (*C.char)(unsafe.Pointer(&data[0]))
+}
+
+func countFixed(data []byte, keyLength int) (C.size_t, error) {
+	if keyLength < 1 || len(data)%keyLength != 0 {
+		return 0, fmt.Errorf("leveldb_bloom: %d bytes are no whole number of keys of %d", len(data), keyLength)
+	}
+	return C.size_t(len(data) / keyLength), nil
+}
+
+func countOffsets(offsets []int64) (*C.int64_t, C.size_t, error) {
+	if len(offsets) == 0 {
+		return nil, 0, errors.New("leveldb_bloom: there is at least one offset")
+	}
+	return (*C.int64_t)(&offsets[0]), C.size_t(len(offsets) - 1), nil
+}
+
+// newFilter makes room for a filter. A size of 0 says that no size_t can hold it.
+func newFilter(size C.size_t) ([]byte, error) {
+	if size == 0 || size > math.MaxInt {
+		return nil, TooLarge
+	}
+	return make([]byte, size), nil
+}
+
+func Version() string        { return C.GoString(C.leveldb_bloom_version()) }
+func Active() string         { return C.GoString(C.leveldb_bloom_active()) }
+func LivePolicies() int      { return int(C.leveldb_bloom_live_policies()) }
+func Hash(key []byte) uint32 { return uint32(C.leveldb_bloom_hash(pointer(key), C.size_t(len(key)))) }
+
+func FalsePositiveRate(bitsPerKey, keys int) float64 {
+	return float64(C.leveldb_bloom_false_positive_rate(C.int(bitsPerKey), C.size_t(keys)))
+}
+
+// BitsPerKeyFor gives 0 where no number of bits per key reaches that rate.
+func BitsPerKeyFor(rate float64, keys int) int {
+	return int(C.leveldb_bloom_bits_per_key_for(C.double(rate), C.size_t(keys)))
+}
+
+// A Policy makes filters; any number of goroutines may use one while none closes it.
+type Policy struct {
+	handle *C.struct_leveldb_bloom_policy
+}
+
+func NewPolicy(bitsPerKey int) (*Policy, error) {
+	handle := C.leveldb_bloom_policy_create(C.int(bitsPerKey))
+	if handle == nil {
+		return nil, NoMemory
+	}
+	policy := &Policy{handle}
+	runtime.SetFinalizer(policy, (*Policy).Close)
+	return policy, nil
+}
+
+// Close may be called more than once. What is never closed is left to the collector.
+func (policy *Policy) Close() error {
+	C.leveldb_bloom_policy_destroy(policy.handle)
+	policy.handle = nil
+	runtime.SetFinalizer(policy, nil)
+	return nil
+}
+
+func (policy *Policy) Kernel() string {
+	defer runtime.KeepAlive(policy)
+	return C.GoString(C.leveldb_bloom_kernel(policy.handle))
+}
+
+func (policy *Policy) CreateFilter(keys [][]byte) (Filter, error) {
+	offsets := make([]int64, 1, len(keys)+1)
+	var data []byte
+	for _, key := range keys {
+		data = append(data, key...)
+		offsets = append(offsets, int64(len(data)))
+	}
+	return policy.CreateFilterOffsets(data, offsets)
+}
+
+// CreateFilterOffsets takes data[offsets[i]:offsets[i+1]] for key i.
+func (policy *Policy) CreateFilterOffsets(data []byte, offsets []int64) (Filter, error) {
+	first, keys, err := countOffsets(offsets)
+	if err != nil {
+		return nil, err
+	}
+	return policy.create(keys, func(filter []byte) C.int {
+		return C.leveldb_bloom_fill_filter_offsets64(policy.handle, pointer(data), C.size_t(len(data)),
+			first, keys, pointer(filter), C.size_t(len(filter)))
+	})
+}
+
+// CreateFilterFixed takes keys of one length, one behind the other.
+func (policy *Policy) CreateFilterFixed(data []byte, keyLength int) (Filter, error) {
+	keys, err := countFixed(data, keyLength)
+	if err != nil {
+		return nil, err
+	}
+	return policy.create(keys, func(filter []byte) C.int {
+		return C.leveldb_bloom_fill_filter_fixed(policy.handle, pointer(data), C.size_t(keyLength),
+			keys, pointer(filter), C.size_t(len(filter)))
+	})
+}
+
+func (policy *Policy) create(keys C.size_t, fill func(filter []byte) C.int) (Filter, error) {
+	defer runtime.KeepAlive(policy)
+	if policy.handle == nil {
+		return nil, ErrClosed
+	}
+	filter, err := newFilter(C.leveldb_bloom_filter_size(policy.handle, keys))
+	if err == nil {
+		err = check(fill(filter))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return filter, nil
+}
+
+// A Builder collects keys as they come; for one goroutine at a time.
+type Builder struct {
+	handle *C.struct_leveldb_bloom_builder
+}
+
+func NewBuilder(bitsPerKey int) (*Builder, error) {
+	handle := C.leveldb_bloom_builder_create(C.int(bitsPerKey))
+	if handle == nil {
+		return nil, NoMemory
+	}
+	builder := &Builder{handle}
+	runtime.SetFinalizer(builder, (*Builder).Close)
+	return builder, nil
+}
+
+// Close may be called more than once. What is never closed is left to the collector.
+func (builder *Builder) Close() error {
+	C.leveldb_bloom_builder_destroy(builder.handle)
+	builder.handle = nil
+	runtime.SetFinalizer(builder, nil)
+	return nil
+}
+
+func (builder *Builder) Add(key []byte) error {
+	defer runtime.KeepAlive(builder)
+	if builder.handle == nil {
+		return ErrClosed
+	}
+	return check(C.leveldb_bloom_builder_add(builder.handle, pointer(key), C.size_t(len(key))))
+}
+
+func (builder *Builder) AddFixed(data []byte, keyLength int) error {
+	defer runtime.KeepAlive(builder)
+	if builder.handle == nil {
+		return ErrClosed
+	}
+	keys, err := countFixed(data, keyLength)
+	if err != nil {
+		return err
+	}
+	return check(C.leveldb_bloom_builder_add_fixed(builder.handle, pointer(data), C.size_t(keyLength), keys))
+}
+
+func (builder *Builder) NumKeys() int {
+	defer runtime.KeepAlive(builder)
+	return int(C.leveldb_bloom_builder_num_keys(builder.handle))
+}
+
+// Finish gives the filter of the keys added, as large as one for totalKeys, or for those added if
+// that is 0; the builder is empty again. Parts of one filter, made with the same total, are united
+// with Filter.Union.
+func (builder *Builder) Finish(totalKeys uint) (Filter, error) {
+	defer runtime.KeepAlive(builder)
+	if builder.handle == nil {
+		return nil, ErrClosed
+	}
+	filter, err := newFilter(C.leveldb_bloom_builder_filter_size(builder.handle, C.size_t(totalKeys)))
+	if err == nil {
+		err = check(C.leveldb_bloom_builder_finish(builder.handle, C.size_t(totalKeys), pointer(filter),
+			C.size_t(len(filter))))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return filter, nil
+}
+
+// A Filter is its bytes; any bytes may be one.
+type Filter []byte
+
+func (filter Filter) MayMatch(key []byte) bool {
+	return C.leveldb_bloom_key_may_match(pointer(key), C.size_t(len(key)), pointer(filter),
+		C.size_t(len(filter))) != 0
+}
+
+// MayMatchOffsets gives a byte of 0 or 1 for each key.
+func (filter Filter) MayMatchOffsets(data []byte, offsets []int64) ([]byte, error) {
+	first, keys, err := countOffsets(offsets)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]byte, keys)
+	return results, check(C.leveldb_bloom_keys_may_match_offsets64(pointer(data), C.size_t(len(data)),
+		first, keys, pointer(filter), C.size_t(len(filter)),
+		(*C.uint8_t)(unsafe.Pointer(pointer(results))), nil, nil))
+}
+
+func (filter Filter) MayMatchFixed(data []byte, keyLength int) ([]byte, error) {
+	keys, err := countFixed(data, keyLength)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]byte, keys)
+	return results, check(C.leveldb_bloom_keys_may_match_fixed(pointer(data), C.size_t(keyLength), keys,
+		pointer(filter), C.size_t(len(filter)), (*C.uint8_t)(unsafe.Pointer(pointer(results))), nil, nil))
+}
+
+// Union adds the keys of the other filter to this one.
+func (filter Filter) Union(other Filter) error {
+	return check(C.leveldb_bloom_union(pointer(filter), C.size_t(len(filter)), pointer(other),
+		C.size_t(len(other))))
+}
+
+// Info is what the bytes of a filter say.
+type Info struct {
+	Bits, BitsSet                          uint64
+	Probes                                 uint32
+	Fill, EstimatedKeys, FalsePositiveRate float64
+}
+
+func (filter Filter) Inspect() (Info, error) {
+	var info C.struct_leveldb_bloom_info
+	err := check(C.leveldb_bloom_inspect(pointer(filter), C.size_t(len(filter)), &info))
+	return Info{uint64(info.bits), uint64(info.bits_set), uint32(info.probes), float64(info.fill),
+		float64(info.estimated_keys), float64(info.false_positive_rate)}, err
+}
+
+// Positions gives the bits that a query for the key reads.
+func (filter Filter) Positions(key []byte) []uint64 {
+	var found [30]uint64
+	number := C.leveldb_bloom_positions(pointer(key), C.size_t(len(key)), pointer(filter),
+		C.size_t(len(filter)), (*C.uint64_t)(&found[0]), C.size_t(len(found)))
+	return found[:number]
+}

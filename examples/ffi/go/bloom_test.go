@@ -1,0 +1,251 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	keyLength = 16
+	numKeys   = 1000000
+	half      = numKeys / 2
+)
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func unhex(text string) []byte {
+	if text == "-" {
+		return nil
+	}
+	return must(hex.DecodeString(text))
+}
+
+func bestOf(rounds int, work func()) time.Duration {
+	best := time.Duration(1<<63 - 1)
+	for i := 0; i < rounds; i++ {
+		start := time.Now()
+		work()
+		if passed := time.Since(start); passed < best {
+			best = passed
+		}
+	}
+	return best
+}
+
+// checkGolden returns how many golden values there were.
+func checkGolden(t *testing.T) int {
+	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile(os.Getenv("LEVELDB_BLOOM_GOLDEN"))))), "\n")
+	for _, line := range lines {
+		kind, fields := strings.Fields(line)[0], strings.Fields(line)[1:]
+		switch kind {
+		case "filter":
+			bits, expected := must(strconv.Atoi(fields[0])), unhex(fields[1])
+			policy, builder := must(NewPolicy(bits)), must(NewBuilder(bits))
+			var keys [][]byte
+			for _, key := range fields[2:] {
+				keys = append(keys, unhex(key))
+				if err := builder.Add(unhex(key)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if builder.NumKeys() != len(keys) || !bytes.Equal(must(builder.Finish(0)), expected) ||
+				builder.NumKeys() != 0 {
+				t.Errorf("builder: %s", line)
+			}
+			if made := must(policy.CreateFilter(keys)); !bytes.Equal(made, expected) {
+				t.Errorf("%x: %s", made, line)
+			}
+			policy.Close()
+			builder.Close()
+		case "hash":
+			if Hash(unhex(fields[0])) != uint32(must(strconv.ParseUint(fields[1], 16, 32))) {
+				t.Error(line)
+			}
+		case "answer":
+			key, filter, expected := unhex(fields[0]), Filter(unhex(fields[1])), fields[2] == "1"
+			answers := must(filter.MayMatchOffsets(key, []int64{0, int64(len(key))}))
+			if filter.MayMatch(key) != expected || (answers[0] == 1) != expected {
+				t.Error(line)
+			}
+		default:
+			t.Fatal(line)
+		}
+	}
+	return len(lines)
+}
+
+func TestLibrary(t *testing.T) {
+	if Version() != "1.0.0" {
+		t.Error(Version())
+	}
+	if rate := FalsePositiveRate(10, numKeys); BitsPerKeyFor(0.01, numKeys) != 10 || rate > 0.01 || rate < 0.005 {
+		t.Error(rate)
+	}
+	policy := must(NewPolicy(10))
+	defer policy.Close()
+	filter := must(policy.CreateFilter([][]byte{[]byte("hello"), []byte("world")}))
+	if info := must(filter.Inspect()); info.Bits != 64 || info.Probes != 6 || info.BitsSet != 10 {
+		t.Error(info)
+	}
+	positions := filter.Positions([]byte("hello"))
+	if len(positions) != 6 {
+		t.Error(positions)
+	}
+	for _, position := range positions {
+		if filter[position/8]>>(position%8)&1 == 0 {
+			t.Error(position)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	expect := func(what string, err error, expected Status) {
+		var status Status
+		if !errors.As(err, &status) || status != expected || len(err.Error()) < 4 {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	policy, builder := must(NewPolicy(10)), must(NewBuilder(10))
+	small := must(policy.CreateFilter([][]byte{[]byte("a")}))
+	large := must(policy.CreateFilter(make([][]byte, 100)))
+	expect("union", small.Union(large), Mismatch)
+	_, err := builder.Finish(1 << 63)
+	expect("total", err, TooLarge)
+	for _, wrong := range [][]int64{{0, 7, 5}, {-1, 7, 9}, {0, 5, 11}} {
+		_, err := policy.CreateFilterOffsets([]byte("0123456789"), wrong)
+		expect(fmt.Sprint(wrong), err, InvalidArgument)
+		_, err = small.MayMatchOffsets([]byte("0123456789"), wrong)
+		expect(fmt.Sprint(wrong), err, InvalidArgument)
+	}
+	for _, length := range []int{2, 0, -1} {
+		if _, err := policy.CreateFilterFixed([]byte("12345"), length); err == nil {
+			t.Error(length)
+		}
+	}
+	for i := 0; i < 2; i++ {
+		policy.Close()
+		builder.Close()
+	}
+	if _, err := policy.CreateFilter(nil); err != ErrClosed {
+		t.Error(err)
+	}
+	if err := builder.Add(nil); err != ErrClosed {
+		t.Error(err)
+	}
+}
+
+func TestFinalisers(t *testing.T) {
+	runtime.GC()
+	living := LivePolicies()
+	policies := make([]*Policy, 100)
+	for i := range policies {
+		policies[i] = must(NewPolicy(10))
+	}
+	policies[0].Close()
+	if LivePolicies() != living+99 {
+		t.Error(LivePolicies())
+	}
+	runtime.KeepAlive(policies)
+	for end := time.Now().Add(10 * time.Second); LivePolicies() != living; runtime.GC() {
+		if time.Now().After(end) {
+			t.Fatalf("%d policies live", LivePolicies())
+		}
+	}
+}
+
+func TestMillionKeys(t *testing.T) {
+	var data []byte
+	for i := 0; i < numKeys; i++ {
+		data = append(data, fmt.Sprintf("key-%012d", i)...)
+	}
+	policy := must(NewPolicy(10))
+	defer policy.Close()
+	first := data[:half*keyLength]
+	filter := must(policy.CreateFilterFixed(first, keyLength))
+	answers := must(filter.MayMatchFixed(data, keyLength))
+	offsets := make([]int64, numKeys+1)
+	matches := 0
+	for i := range answers {
+		if filter.MayMatch(data[i*keyLength:(i+1)*keyLength]) != (answers[i] == 1) {
+			t.Fatalf("key %d", i)
+		}
+		matches += int(answers[i])
+		offsets[i+1] = int64((i + 1) * keyLength)
+	}
+	if !bytes.Equal(answers, must(filter.MayMatchOffsets(data, offsets))) {
+		t.Error("offsets")
+	}
+
+	var wait sync.WaitGroup
+	parts := make([]Filter, 4)
+	for i := range parts {
+		wait.Add(1)
+		go func(i int) {
+			defer wait.Done()
+			builder := must(NewBuilder(10))
+			defer builder.Close()
+			size := len(first) / len(parts)
+			if err := builder.AddFixed(first[i*size:(i+1)*size], keyLength); err != nil {
+				t.Error(err)
+			}
+			parts[i] = must(builder.Finish(half))
+			if !bytes.Equal(answers, must(filter.MayMatchFixed(data, keyLength))) ||
+				!bytes.Equal(filter, must(policy.CreateFilterFixed(first, keyLength))) {
+				t.Errorf("goroutine %d", i)
+			}
+		}(i)
+	}
+	wait.Wait()
+	for _, part := range parts[1:] {
+		if err := parts[0].Union(part); err != nil {
+			t.Error(err)
+		}
+	}
+	if !bytes.Equal(parts[0], filter) {
+		t.Error("parts united")
+	}
+
+	golden := checkGolden(t)
+	found := 0
+	one := bestOf(200, func() {
+		for i := half - 500; i < half+500; i++ {
+			if filter.MayMatch(data[i*keyLength : (i+1)*keyLength]) {
+				found++
+			}
+		}
+	})
+	query := bestOf(20, func() { must(filter.MayMatchFixed(data, keyLength)) })
+	build := bestOf(20, func() { must(policy.CreateFilterFixed(first, keyLength)) })
+	line := must(json.Marshal(struct {
+		Language  string  `json:"language"`
+		Through   string  `json:"through"`
+		Runtime   string  `json:"runtime"`
+		Library   string  `json:"library"`
+		Active    string  `json:"active"`
+		Kernel    string  `json:"kernel"`
+		Golden    int     `json:"golden"`
+		Matches   int     `json:"matches"`
+		Hash      string  `json:"filter_hash"`
+		Call      float64 `json:"call_ns"`
+		QueryKeys float64 `json:"query_keys_per_s"`
+		BuildKeys float64 `json:"build_keys_per_s"`
+	}{"Go", "cgo", runtime.Version(), Version(), Active(), policy.Kernel(), golden, matches,
+		fmt.Sprintf("%08x", Hash(filter)), one.Seconds() / 1000 * 1e9, numKeys / query.Seconds(),
+		half / build.Seconds()}))
+	fmt.Println(string(line))
+}

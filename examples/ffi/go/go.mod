@@ -1,0 +1,3 @@
+module example.org/leveldb_bloom
+
+go 1.19
