@@ -3,7 +3,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python ruby luajit go)
+languages=(python ruby luajit go java csharp)
 
 usage() {
   cat <<TEXT
@@ -99,6 +99,24 @@ run_go() {
   go vet ./...
   go run ./example
   go test -count=1 -v .
+}
+
+run_java() {
+  ensure_packages libjna-java
+  command -v javac >/dev/null || ensure_packages openjdk-17-jdk-headless
+  javac -Xlint:all -Werror -d "$out/java" -cp /usr/share/java/jna.jar java/*.java
+  java -cp "$out/java:/usr/share/java/jna.jar" Example
+  java -cp "$out/java:/usr/share/java/jna.jar" BloomTest
+}
+
+run_csharp() {
+  ensure_packages mono-mcs mono-runtime
+  local program
+  mkdir -p "$out/csharp"
+  for program in Example BloomTest; do
+    mcs -warn:4 -warnaserror+ -out:"$out/csharp/$program.exe" csharp/$program.cs csharp/LevelDbBloom.cs
+    mono "$out/csharp/$program.exe"
+  done
 }
 
 ensure_rust

@@ -1,0 +1,225 @@
+// The wrapper of LevelDbBloom.java: golden values, a million keys, errors, threads, the collector.
+
+import com.sun.jna.Native;
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+public final class BloomTest {
+    private static final int KEY_LENGTH = 16;
+    private static final int KEYS = 1_000_000;
+    private static final int HALF = KEYS / 2;
+
+    private static void check(boolean condition, Object what) {
+        if (!condition) throw new AssertionError(what);
+    }
+
+    private static byte[] unhex(String text) {
+        byte[] bytes = new byte[text.equals("-") ? 0 : text.length() / 2];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) Integer.parseInt(text.substring(2 * i, 2 * i + 2), 16);
+        }
+        return bytes;
+    }
+
+    private static int golden() throws Exception {
+        List<String> lines = Files.readAllLines(Path.of(System.getenv("LEVELDB_BLOOM_GOLDEN")));
+        for (String line : lines) {
+            String[] fields = line.split(" ");
+            switch (fields[0]) {
+                case "filter" -> {
+                    int bits = Integer.parseInt(fields[1]);
+                    byte[] expected = unhex(fields[2]);
+                    List<byte[]> keys = new ArrayList<>();
+                    for (int i = 3; i < fields.length; i++) keys.add(unhex(fields[i]));
+                    try (var policy = new LevelDbBloom.Policy(bits);
+                            var builder = new LevelDbBloom.Builder(bits)) {
+                        check(Arrays.equals(policy.createFilter(keys).bytes(), expected), line);
+                        keys.forEach(builder::add);
+                        check(builder.size() == keys.size(), line);
+                        check(Arrays.equals(builder.finish(0).bytes(), expected), line);
+                        check(builder.size() == 0, line);
+                    }
+                }
+                case "hash" -> check(
+                        LevelDbBloom.hash(unhex(fields[1])) == Integer.parseUnsignedInt(fields[2], 16),
+                        line);
+                case "answer" -> {
+                    byte[] key = unhex(fields[1]);
+                    try (var filter = new LevelDbBloom.Filter(unhex(fields[2]))) {
+                        check(filter.mayMatch(key) == fields[3].equals("1"), line);
+                        byte[] answers = filter.mayMatchOffsets(ByteBuffer.wrap(key), offsets(0, key.length));
+                        check(answers[0] == Integer.parseInt(fields[3]), line);
+                    }
+                }
+                default -> throw new AssertionError(line);
+            }
+        }
+        return lines.size();
+    }
+
+    private static LongBuffer offsets(long... values) { return LongBuffer.wrap(values); }
+
+    private static void library() {
+        check(LevelDbBloom.version().equals("1.0.0"), LevelDbBloom.version());
+        check(LevelDbBloom.bitsPerKeyFor(0.01, KEYS) == 10, "bits per key");
+        double rate = LevelDbBloom.falsePositiveRate(10, KEYS);
+        check(rate > 0.005 && rate < 0.01, rate);
+        try (var policy = new LevelDbBloom.Policy(10)) {
+            LevelDbBloom.Filter filter = policy.createFilter(List.of("hello".getBytes(), "world".getBytes()));
+            LevelDbBloom.Info info = filter.inspect();
+            check(info.bits == 64 && info.probes == 6 && info.bitsSet == 10, info);
+            long[] positions = filter.positions("hello".getBytes());
+            check(positions.length == 6, positions.length);
+            for (long p : positions) check((filter.bytes()[(int) p / 8] >> p % 8 & 1) == 1, p);
+        }
+    }
+
+    private static void fails(int status, Runnable call) {
+        try {
+            call.run();
+        } catch (LevelDbBloom.BloomException e) {
+            check(e.status == status, e);
+            check(e.getMessage().equals(LevelDbBloom.statusMessage(status)), e);
+            return;
+        }
+        throw new AssertionError("no status " + status);
+    }
+
+    private static void fails(Class<? extends RuntimeException> kind, Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            check(kind.isInstance(e), e);
+            return;
+        }
+        throw new AssertionError("no " + kind);
+    }
+
+    private static void errors() {
+        var policy = new LevelDbBloom.Policy(10);
+        var builder = new LevelDbBloom.Builder(10);
+        byte[] a = {'a'};
+        LevelDbBloom.Filter small = policy.createFilter(List.of(a));
+        LevelDbBloom.Filter large = policy.createFilter(Collections.nCopies(100, a));
+        fails(4, () -> small.union(large));
+        fails(2, () -> builder.finish(Long.MIN_VALUE));
+        for (ByteBuffer data : new ByteBuffer[] {ByteBuffer.allocate(10), ByteBuffer.allocateDirect(10)}) {
+            for (LongBuffer wrong : new LongBuffer[] {offsets(0, 7, 5), offsets(-1, 7, 9), offsets(0, 5, 11)}) {
+                fails(1, () -> policy.createFilterOffsets(data, wrong));
+                fails(1, () -> small.mayMatchOffsets(data, wrong));
+            }
+            fails(IllegalArgumentException.class, () -> policy.createFilterFixed(data, 3));
+            fails(IllegalArgumentException.class, () -> small.mayMatchFixed(data, 0));
+        }
+        for (int i = 0; i < 2; i++) {
+            policy.close();
+            builder.close();
+        }
+        fails(IllegalStateException.class, () -> policy.createFilter(List.of(a)));
+        fails(IllegalStateException.class, () -> builder.add(a));
+    }
+
+    private static void collector() throws Exception {
+        long living = LevelDbBloom.livePolicies();
+        List<LevelDbBloom.Policy> policies = new ArrayList<>();
+        for (int i = 0; i < 100; i++) policies.add(new LevelDbBloom.Policy(10));
+        check(LevelDbBloom.livePolicies() == living + 100, "living");
+        policies.get(0).close();
+        check(LevelDbBloom.livePolicies() == living + 99, "living after close");
+        policies.clear();
+        for (int i = 0; i < 100 && LevelDbBloom.livePolicies() > living; i++) {
+            System.gc();
+            Thread.sleep(100);
+        }
+        check(LevelDbBloom.livePolicies() == living, "policies left: " + LevelDbBloom.livePolicies());
+    }
+
+    private static double bestOf(int rounds, Runnable work) {
+        long best = Long.MAX_VALUE;
+        for (int i = 0; i < rounds; i++) {
+            long start = System.nanoTime();
+            work.run();
+            best = Math.min(best, System.nanoTime() - start);
+        }
+        return best / 1e9;
+    }
+
+    private static int found;
+
+    public static void main(String[] arguments) throws Exception {
+        int golden = golden();
+        library();
+        errors();
+        collector();
+
+        ByteBuffer data = ByteBuffer.allocateDirect(KEYS * KEY_LENGTH);
+        LongBuffer offsets = ByteBuffer.allocateDirect((KEYS + 1) * 8)
+                .order(java.nio.ByteOrder.nativeOrder()).asLongBuffer();
+        byte[][] keys = new byte[KEYS][];
+        for (int i = 0; i < KEYS; i++) {
+            keys[i] = String.format("key-%012d", i).getBytes();
+            data.put(keys[i]);
+            offsets.put(i + 1, (long) (i + 1) * KEY_LENGTH);
+        }
+        data.flip();
+        ByteBuffer first = data.slice(0, HALF * KEY_LENGTH);
+        var policy = new LevelDbBloom.Policy(10);
+        LevelDbBloom.Filter filter = policy.createFilterFixed(first, KEY_LENGTH);
+        byte[] bytes = filter.bytes();
+        byte[] answers = filter.mayMatchFixed(data, KEY_LENGTH);
+        int matches = 0;
+        for (int i = 0; i < KEYS; i++) {
+            check(filter.mayMatch(keys[i]) == (answers[i] == 1), i);
+            matches += answers[i];
+        }
+        check(Arrays.equals(answers, filter.mayMatchOffsets(data, offsets)), "offsets");
+        // Memory of the collector's heap is copied, with the same result.
+        byte[] copy = new byte[data.remaining()];
+        data.duplicate().get(copy);
+        check(Arrays.equals(answers, filter.mayMatchFixed(ByteBuffer.wrap(copy), KEY_LENGTH)), "heap");
+
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        List<Future<LevelDbBloom.Filter>> parts = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int size = HALF / 4 * KEY_LENGTH;
+            ByteBuffer part = first.slice(i * size, size);
+            parts.add(threads.submit(() -> {
+                check(Arrays.equals(answers, filter.mayMatchFixed(data, KEY_LENGTH)), "answers in a thread");
+                check(Arrays.equals(bytes, policy.createFilterFixed(first, KEY_LENGTH).bytes()),
+                        "filter in a thread");
+                try (var builder = new LevelDbBloom.Builder(10)) {
+                    builder.addFixed(part, KEY_LENGTH);
+                    return builder.finish(HALF);
+                }
+            }));
+        }
+        LevelDbBloom.Filter whole = parts.get(0).get();
+        for (int i = 1; i < 4; i++) whole = whole.union(parts.get(i).get());
+        threads.shutdown();
+        check(Arrays.equals(bytes, whole.bytes()), "parts united");
+
+        double one = bestOf(1000, () -> {
+            for (int i = HALF - 500; i < HALF + 500; i++) {
+                if (filter.mayMatch(keys[i])) found++;
+            }
+        });
+        double query = bestOf(20, () -> filter.mayMatchFixed(data, KEY_LENGTH));
+        double build = bestOf(20, () -> policy.createFilterFixed(first, KEY_LENGTH).close());
+        System.out.printf(Locale.ROOT, "{\"language\":\"Java\",\"through\":\"JNA %s\",\"runtime\":\"OpenJDK %s\","
+                + "\"library\":\"%s\",\"active\":\"%s\",\"kernel\":\"%s\",\"golden\":%d,\"matches\":%d,"
+                + "\"filter_hash\":\"%08x\",\"call_ns\":%.1f,\"query_keys_per_s\":%.0f,"
+                + "\"build_keys_per_s\":%.0f}%n", Native.VERSION, System.getProperty("java.version"),
+                LevelDbBloom.version(), LevelDbBloom.active(), policy.kernel(), golden, matches,
+                LevelDbBloom.hash(bytes), one / 1000 * 1e9, KEYS / query, HALF / build);
+    }
+}
