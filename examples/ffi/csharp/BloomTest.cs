@@ -1,0 +1,239 @@
+// The wrapper of LevelDbBloom.cs: golden values, a million keys, errors, threads, the collector.
+
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Runtime.CompilerServices;
+using System.Text;
+using System.Threading;
+using LevelDbBloom;
+
+public static class BloomTest
+{
+    private const int KeyLength = 16;
+    private const int Keys = 1000000;
+    private const int Half = Keys / 2;
+
+    private static void Check(bool condition, object what)
+    {
+        if (!condition) throw new Exception("not so: " + what);
+    }
+
+    private static byte[] Unhex(string text)
+    {
+        return text == "-" ? new byte[0] : Enumerable.Range(0, text.Length / 2)
+            .Select(i => Convert.ToByte(text.Substring(2 * i, 2), 16)).ToArray();
+    }
+
+    private static int Golden()
+    {
+        var lines = File.ReadAllLines(Environment.GetEnvironmentVariable("LEVELDB_BLOOM_GOLDEN"));
+        foreach (var line in lines)
+        {
+            var fields = line.Split(' ');
+            switch (fields[0])
+            {
+                case "filter":
+                    var keys = fields.Skip(3).Select(Unhex).ToArray();
+                    using (var policy = new Policy(int.Parse(fields[1])))
+                    using (var builder = new Builder(int.Parse(fields[1])))
+                    {
+                        Check(policy.CreateFilter(keys).Data.SequenceEqual(Unhex(fields[2])), line);
+                        foreach (var key in keys) builder.Add(key);
+                        Check(builder.Count == keys.Length, line);
+                        Check(builder.Finish().Data.SequenceEqual(Unhex(fields[2])), line);
+                        Check(builder.Count == 0, line);
+                    }
+                    break;
+                case "hash":
+                    Check(Bloom.Hash(Unhex(fields[1])) == Convert.ToUInt32(fields[2], 16), line);
+                    break;
+                case "answer":
+                    var asked = Unhex(fields[1]);
+                    var filter = new Filter(Unhex(fields[2]));
+                    Check(filter.MayMatch(asked) == (fields[3] == "1"), line);
+                    Check(filter.MayMatchOffsets(asked, new long[] { 0, asked.Length })[0] ==
+                        byte.Parse(fields[3]), line);
+                    break;
+                default:
+                    throw new Exception(line);
+            }
+        }
+        return lines.Length;
+    }
+
+    private static void Library()
+    {
+        Check(Bloom.Version == "1.0.0", Bloom.Version);
+        Check(Bloom.BitsPerKeyFor(0.01, Keys) == 10, "bits per key");
+        var rate = Bloom.FalsePositiveRate(10, Keys);
+        Check(rate > 0.005 && rate < 0.01, rate);
+        using (var policy = new Policy(10))
+        {
+            var hello = Encoding.ASCII.GetBytes("hello");
+            var filter = policy.CreateFilter(new[] { hello, Encoding.ASCII.GetBytes("world") });
+            var info = filter.Inspect();
+            Check(info.Bits == 64 && info.Probes == 6 && info.BitsSet == 10, info.BitsSet);
+            var positions = filter.Positions(hello);
+            Check(positions.Length == 6, positions.Length);
+            Check(positions.All(p => (filter.Data[p / 8] >> (int)(p % 8) & 1) == 1), "positions");
+        }
+    }
+
+    private static void Fails(int status, Action call)
+    {
+        try
+        {
+            call();
+        }
+        catch (BloomException e)
+        {
+            Check(e.Status == status && e.Message == Bloom.StatusMessage(status), e);
+            return;
+        }
+        throw new Exception("no status " + status);
+    }
+
+    private static void Fails<T>(Action call) where T : Exception
+    {
+        try
+        {
+            call();
+        }
+        catch (T)
+        {
+            return;
+        }
+        throw new Exception("no " + typeof(T));
+    }
+
+    private static void Errors()
+    {
+        var policy = new Policy(10);
+        var builder = new Builder(10);
+        var a = new byte[] { 97 };
+        var small = policy.CreateFilter(new[] { a });
+        Fails(4, () => small.Union(policy.CreateFilter(Enumerable.Repeat(a, 100))));
+        Fails(2, () => builder.Finish(1UL << 63));
+        foreach (var wrong in new[] { new long[] { 0, 7, 5 }, new long[] { -1, 7, 9 }, new long[] { 0, 5, 11 } })
+        {
+            Fails(1, () => policy.CreateFilterOffsets(new byte[10], wrong));
+            Fails(1, () => small.MayMatchOffsets(new byte[10], wrong));
+        }
+        Fails<ArgumentException>(() => policy.CreateFilterFixed(new byte[5], 2));
+        Fails<ArgumentException>(() => small.MayMatchFixed(new byte[5], 0));
+        for (var i = 0; i < 2; i++)
+        {
+            policy.Dispose();
+            builder.Dispose();
+        }
+        Fails<ObjectDisposedException>(() => policy.CreateFilter(new[] { a }));
+        Fails<ObjectDisposedException>(() => builder.Add(a));
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void DropPolicies(long living)
+    {
+        var policies = Enumerable.Range(0, 100).Select(i => new Policy(10)).ToArray();
+        Check(Bloom.LivePolicies == living + 100, "living");
+        policies[0].Dispose();
+        Check(Bloom.LivePolicies == living + 99, "living after Dispose");
+    }
+
+    private static void Collector()
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        var living = Bloom.LivePolicies;
+        // In a thread, because Mono takes what is on a stack for references.
+        var thread = new Thread(() => DropPolicies(living));
+        thread.Start();
+        thread.Join();
+        for (var i = 0; i < 100 && Bloom.LivePolicies > living; i++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            Thread.Sleep(10);
+        }
+        Check(Bloom.LivePolicies <= living + 10, "policies left: " + (Bloom.LivePolicies - living));
+    }
+
+    private static double BestOf(int rounds, Action work)
+    {
+        var best = double.MaxValue;
+        for (var i = 0; i < rounds; i++)
+        {
+            var watch = Stopwatch.StartNew();
+            work();
+            best = Math.Min(best, watch.Elapsed.TotalSeconds);
+        }
+        return best;
+    }
+
+    public static void Main()
+    {
+        CultureInfo.DefaultThreadCurrentCulture = CultureInfo.InvariantCulture;
+        Thread.CurrentThread.CurrentCulture = CultureInfo.InvariantCulture;
+        var golden = Golden();
+        Library();
+        Errors();
+        Collector();
+
+        var keys = Enumerable.Range(0, Keys)
+            .Select(i => Encoding.ASCII.GetBytes("key-" + i.ToString("D12"))).ToArray();
+        var data = new byte[Keys * KeyLength];
+        for (var i = 0; i < Keys; i++) keys[i].CopyTo(data, i * KeyLength);
+        var half = data.Take(Half * KeyLength).ToArray();
+        var policy = new Policy(10);
+        var filter = policy.CreateFilterFixed(half, KeyLength);
+        var answers = filter.MayMatchFixed(data, KeyLength);
+        for (var i = 0; i < Keys; i++) Check(filter.MayMatch(keys[i]) == (answers[i] == 1), i);
+        var offsets = Enumerable.Range(0, Keys + 1).Select(i => (long)i * KeyLength).ToArray();
+        Check(filter.MayMatchOffsets(data, offsets).SequenceEqual(answers), "offsets");
+
+        var parts = new Filter[4];
+        var failures = new List<Exception>();
+        var threads = Enumerable.Range(0, parts.Length).Select(number => new Thread(() =>
+        {
+            try
+            {
+                Check(filter.MayMatchFixed(data, KeyLength).SequenceEqual(answers), "answers");
+                Check(policy.CreateFilterFixed(half, KeyLength).Data.SequenceEqual(filter.Data), "filter");
+                using (var builder = new Builder(10))
+                {
+                    var size = half.Length / parts.Length;
+                    builder.AddFixed(half.Skip(number * size).Take(size).ToArray(), KeyLength);
+                    parts[number] = builder.Finish(Half);
+                }
+            }
+            catch (Exception e)
+            {
+                lock (failures) failures.Add(e);
+            }
+        })).ToList();
+        threads.ForEach(thread => thread.Start());
+        threads.ForEach(thread => thread.Join());
+        Check(failures.Count == 0, failures.FirstOrDefault());
+        Check(parts.Aggregate((all, part) => all.Union(part)).Data.SequenceEqual(filter.Data),
+            "parts united");
+
+        var found = 0;
+        var one = BestOf(200, () =>
+        {
+            for (var i = Half - 500; i < Half + 500; i++) if (filter.MayMatch(keys[i])) found++;
+        });
+        var query = BestOf(20, () => filter.MayMatchFixed(data, KeyLength));
+        var build = BestOf(20, () => policy.CreateFilterFixed(half, KeyLength));
+        var mono = Type.GetType("Mono.Runtime").GetMethod("GetDisplayName",
+            System.Reflection.BindingFlags.NonPublic | System.Reflection.BindingFlags.Static);
+        Console.WriteLine("{{\"language\":\"C#\",\"through\":\"P/Invoke\",\"runtime\":\"Mono {0}\"," +
+            "\"library\":\"{1}\",\"active\":\"{2}\",\"kernel\":\"{3}\",\"golden\":{4},\"matches\":{5}," +
+            "\"filter_hash\":\"{6:x8}\",\"call_ns\":{7:F1},\"query_keys_per_s\":{8:F0}," +
+            "\"build_keys_per_s\":{9:F0} }}", ((string)mono.Invoke(null, null)).Split(' ')[0],
+            Bloom.Version, Bloom.Active, policy.Kernel, golden, answers.Count(a => a == 1),
+            Bloom.Hash(filter.Data), one / 1000 * 1e9, Keys / query, Half / build);
+    }
+}
