@@ -50,56 +50,34 @@ impl Modulus {
     }
 }
 
-/// Calls `set` with the position of every probe of a key: two remainders,
-/// then sums. Where the 32-bit sum of the hash wraps, 2^32 is lost from it,
-/// so that much (modulo the bits) is taken from the step.
+/// Calls `set` with the position of every probe of a key. A remainder a probe,
+/// where sums of two remainders would do: none waits for the one before, and
+/// the sums would have to be corrected wherever the hash wraps.
 #[inline(always)]
 pub(super) fn each_position(h: u32, k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
-    let bits = modulus.bits.get();
     let delta = h.rotate_right(17);
-    let step = modulus.rem(delta);
-    // 2^32 mod bits, from bits < 2^31
-    let lost = modulus.rem(bits.wrapping_neg());
-    let wrapped_step = step.wrapping_sub(lost).min(step.wrapping_sub(lost).wrapping_add(bits));
-    let (mut sum, mut p) = (h, modulus.rem(h));
+    let mut sum = h;
     for _ in 0..k {
-        set(p);
-        let wraps;
-        (sum, wraps) = sum.overflowing_add(delta);
-        p += if wraps { wrapped_step } else { step };
-        p = p.min(p.wrapping_sub(bits)); // the greater of them is out of range
+        set(modulus.rem(sum));
+        sum = sum.wrapping_add(delta);
     }
 }
 
-/// How many keys `positions_of` takes at a time.
-pub(super) const LANES: usize = 8;
-
-/// The positions of eight keys side by side, a row for each probe: what
-/// `each_position` computes, in loops a compiler turns into vector code.
+/// Asks for memory that will be used soon. Any address will do.
 #[inline(always)]
-pub(super) fn positions_of(hashes: &[u32; LANES], modulus: Modulus, rows: &mut [[u32; LANES]]) {
-    let bits = modulus.bits.get();
-    let lost = modulus.rem(bits.wrapping_neg());
-    let (mut sum, mut delta) = (*hashes, [0; LANES]);
-    let (mut p, mut step, mut change) = ([0; LANES], [0; LANES], [0; LANES]);
-    for i in 0..LANES {
-        delta[i] = hashes[i].rotate_right(17);
-        p[i] = modulus.rem(hashes[i]);
-        step[i] = modulus.rem(delta[i]);
-        // what to add to the step where the sum wraps
-        change[i] = if step[i] < lost { bits - lost } else { lost.wrapping_neg() };
+pub(super) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which never faults.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast())
     }
-    for row in rows {
-        *row = p;
-        for i in 0..LANES {
-            sum[i] = sum[i].wrapping_add(delta[i]);
-            let wraps = if sum[i] < delta[i] { u32::MAX } else { 0 };
-            // Negative where the next position is in range without it.
-            let less =
-                p[i].wrapping_add(step[i]).wrapping_add(wraps & change[i]).wrapping_sub(bits);
-            p[i] = less.wrapping_add((less as i32 >> 31) as u32 & bits);
-        }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags))
     }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
 }
 
 /// All of `array`, zeroed.
@@ -119,5 +97,8 @@ pub(super) fn zeroed(array: &mut [MaybeUninit<u8>]) -> &mut [u8] {
 #[inline(always)]
 pub(super) unsafe fn set_bit(array: &mut [u8], p: u32) {
     // SAFETY: the caller's word.
-    unsafe { *array.get_unchecked_mut((p / 8) as usize) |= 1 << (p % 8) }
+    unsafe {
+        let byte = array.get_unchecked_mut((p / 8) as usize);
+        *byte = (u32::from(*byte) | 1 << (p % 8)) as u8;
+    }
 }

@@ -7,7 +7,7 @@
 //! with these departures:
 //! 1. Keys of one length are hashed four at a time, one in each 32-bit lane,
 //!    loaded 16 bytes at a time and transposed.
-//! 2. Positions are sums of two remainders, as in `bits::each_position`.
+//! 2. Positions are sums of two remainders (see `positions_of`).
 //! 3. Arrays of up to 32 Kbit are built with a byte a bit.
 //!
 //! Keys of mixed lengths, few keys and queries are the portable kernel's.

@@ -5,19 +5,23 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Filters of up to 32 Kbit set a *byte* per bit in scratch memory, packed
+//! 1. Four keys are hashed side by side, to the end of the longest: a step of
+//!    the hash waits for the one before, and where a key ends is what a branch
+//!    predictor cannot know.
+//! 2. Filters of up to 32 Kbit set a *byte* per bit in scratch memory, packed
 //!    at the end (see `bits::BYTE_PER_BIT_MAX`).
-//! 2. Positions come from two remainders by multiplication and from sums (see
-//!    `bits`); arrays of 2^31 bits and more take the specification's way.
-//! 3. A query asks for all k bits, without leaving at the first clear one:
+//! 3. Remainders come from multiplication (see `bits`); arrays of 2^31 bits
+//!    and more take the specification's way.
+//! 4. Keys are asked for before they are needed.
+//! 5. A query asks for all k bits, without leaving at the first clear one:
 //!    where it leaves is what a branch predictor cannot know.
 
 use core::mem::MaybeUninit;
 
 use super::Key;
-use super::bits::{self, BYTE_PER_BIT_MAX, LANES, Modulus};
+use super::bits::{self, BYTE_PER_BIT_MAX, Modulus};
 use super::{Kernel, scratch, through_a_branch};
-use crate::filter::{Filter, MAX_PROBES};
+use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
 use crate::probe;
 
@@ -32,9 +36,7 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
-/// `hash::hash`, with the last word taken from the key's last four bytes and
-/// no branch for whether there is one: keys of mixed lengths make a branch
-/// guess wrong as often as not.
+/// `hash::hash`, with the last word taken from the key's last four bytes.
 #[inline(always)]
 pub(super) fn hash(key: &[u8]) -> u32 {
     let Some(last) = key.last_chunk() else {
@@ -47,16 +49,67 @@ pub(super) fn hash(key: &[u8]) -> u32 {
         h ^= h >> 16;
         rest = after;
     }
-    let tail = (u32::from_le_bytes(*last) >> 8) >> (24 - 8 * (key.len() % 4));
-    let mixed = h.wrapping_add(tail).wrapping_mul(M);
-    let mixed = mixed ^ (mixed >> 24);
-    if key.len() % 4 == 0 { h } else { mixed }
+    if key.len() % 4 == 0 { h } else { finish(h, u32::from_le_bytes(*last), key.len()) }
 }
 
+/// The last step, of a key that has bytes left after its whole words, from the last four bytes.
+#[inline(always)]
+fn finish(h: u32, last: u32, len: usize) -> u32 {
+    let tail = (last >> 8) >> (24 - 8 * (len % 4));
+    let h = h.wrapping_add(tail).wrapping_mul(M);
+    h ^ (h >> 24)
+}
+
+/// How many keys are hashed side by side: each step of one waits for the step before.
+const SIDE_BY_SIDE: usize = 4;
+
 pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    for (key, h) in keys.iter().zip(hashes) {
+    let mut fours = keys.chunks_exact(SIDE_BY_SIDE);
+    let mut out = hashes.chunks_exact_mut(SIDE_BY_SIDE);
+    for (keys, hashes) in (&mut fours).zip(&mut out) {
+        if let Ok(four) = <&[Key; SIDE_BY_SIDE]>::try_from(keys) {
+            hashes.copy_from_slice(&hash_four(four));
+        }
+    }
+    for (key, h) in fours.remainder().iter().zip(out.into_remainder()) {
         *h = hash(key.as_bytes());
     }
+}
+
+#[inline(always)]
+fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
+    let words = keys.map(|key| key.len() / 4);
+    let least = words.into_iter().fold(usize::MAX, usize::min);
+    let most = words.into_iter().fold(0, usize::max);
+    if least == 0 {
+        return keys.map(|key| hash(key.as_bytes()));
+    }
+    let mut h = keys.map(|key| SEED ^ (key.len() as u32).wrapping_mul(M));
+    let word = |key: &Key, at: usize| {
+        // SAFETY: the key has a word, and from `at` on.
+        u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
+    };
+    for w in 0..least {
+        for (h, key) in h.iter_mut().zip(keys) {
+            *h = h.wrapping_add(word(key, 4 * w)).wrapping_mul(M);
+            *h ^= *h >> 16;
+        }
+    }
+    // Those that have no more words read their last again, and make nothing of it.
+    for w in least..most {
+        for i in 0..SIDE_BY_SIDE {
+            let at = (4 * w).min(keys[i].len() - 4);
+            let next = h[i].wrapping_add(word(&keys[i], at)).wrapping_mul(M);
+            let next = next ^ (next >> 16);
+            h[i] = if w < words[i] { next } else { h[i] };
+        }
+    }
+    for (h, key) in h.iter_mut().zip(keys) {
+        // Computed for all: whether there is a rest, mixed lengths make unpredictable.
+        let finished = finish(*h, word(key, key.len() - 4), key.len());
+        *h = if key.len() % 4 == 0 { *h } else { finished };
+    }
+    h
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
@@ -71,7 +124,32 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         }
     }
     let array = bits::zeroed(array);
-    insert(keys.iter().map(|key| hash(key.as_bytes())), k, array);
+    in_blocks(keys, |hashes| insert_hashes(hashes, k, array));
+}
+
+/// How many keys are hashed before the first is set, and how far ahead keys
+/// are asked for: those of a shuffled list lie anywhere in memory.
+const BLOCK: usize = 64;
+
+/// Hands on the hashes of all keys.
+#[inline(always)]
+fn in_blocks(keys: &[Key], mut f: impl FnMut(&[u32])) {
+    let mut later = keys.chunks(BLOCK).skip(1);
+    for keys in keys.chunks(BLOCK) {
+        for key in later.next().unwrap_or(&[]) {
+            bits::prefetch(key.as_ptr());
+        }
+        with_hashes(keys, &mut f);
+    }
+}
+
+/// Hands on the hashes of up to BLOCK keys.
+#[inline(always)]
+fn with_hashes(keys: &[Key], f: impl FnOnce(&[u32])) {
+    let mut hashes = [0; BLOCK];
+    let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
+    hash_keys(keys, hashes);
+    f(hashes);
 }
 
 /// Fewer keys than this are not worth scratch memory, nor vectors.
@@ -99,27 +177,15 @@ pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
 
 fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed(array.len() * 8, |bytes| {
-        let mut rows = [[0; LANES]; MAX_PROBES as usize];
-        let rows = rows.get_mut(..k as usize).unwrap_or(&mut []);
-        let mut groups = keys.chunks_exact(LANES);
-        for group in &mut groups {
-            let mut hashes = [0; LANES];
-            for (h, key) in hashes.iter_mut().zip(group) {
-                *h = hash(key.as_bytes());
+        in_blocks(keys, |hashes| {
+            for &h in hashes {
+                bits::each_position(h, k, modulus, |p| {
+                    // SAFETY: a position is less than the array's bits, of
+                    // which `bytes` has a byte each.
+                    unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+                });
             }
-            bits::positions_of(&hashes, modulus, rows);
-            for &p in rows.iter().flatten() {
-                // SAFETY: a position is less than the array's bits, of which
-                // `bytes` has a byte each.
-                unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
-            }
-        }
-        for key in groups.remainder() {
-            bits::each_position(hash(key.as_bytes()), k, modulus, |p| {
-                // SAFETY: as above.
-                unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
-            });
-        }
+        });
         pack(bytes, array);
     })
 }
@@ -204,20 +270,21 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
             results.fill(1);
             ones = results.len();
         }
-        Filter::Probe { array, k } => match Modulus::new(array.len()) {
-            Some(modulus) => {
-                for (key, result) in keys.iter().zip(results) {
-                    *result = contains_all(hash(key.as_bytes()), k, modulus, array).into();
-                    ones += usize::from(*result);
-                }
+        Filter::Probe { array, k } => {
+            let modulus = Modulus::new(array.len());
+            for (keys, results) in keys.chunks(BLOCK).zip(results.chunks_mut(BLOCK)) {
+                with_hashes(keys, |hashes| {
+                    for (&h, result) in hashes.iter().zip(results) {
+                        let answer = match modulus {
+                            Some(modulus) => contains_all(h, k, modulus, array),
+                            None => probe::contains(h, k, array),
+                        };
+                        *result = answer.into();
+                        ones += usize::from(answer);
+                    }
+                });
             }
-            None => {
-                for (key, result) in keys.iter().zip(results) {
-                    *result = probe::contains(hash(key.as_bytes()), k, array).into();
-                    ones += usize::from(*result);
-                }
-            }
-        },
+        }
     }
     ones
 }
