@@ -584,15 +584,12 @@ unsafe fn create_by_bytes(
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
-    let mut hashes = [0; 256];
-    for keys in keys.chunks(256) {
-        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-        // SAFETY: the caller's word.
-        unsafe {
-            hash_keys(keys, hashes);
-            insert_hashes(hashes, k, array);
-        }
-    }
+    bits::in_blocks(
+        keys,
+        // SAFETY: the caller's word, as below; there are as many hashes as keys.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
+        |hashes| unsafe { insert_hashes(hashes, k, array) },
+    );
 }
 
 /// # Safety

@@ -30,8 +30,7 @@
 //!
 //! Loads never pass the end of a key, a list or an array: they are masked, or
 //! moved back to the last whole word. Stores by way of memory of positions
-//! that a scalar load then reads were tried and dropped (see `set_row`), as
-//! were key and line prefetches for arrays larger than the caches.
+//! that a scalar load then reads were tried and dropped (see `set_row`).
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -463,12 +462,11 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
-    let mut hashes = [0; 256];
-    for keys in keys.chunks(256) {
-        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-        hash_keys(keys, hashes);
-        insert_hashes(hashes, k, array);
-    }
+    bits::in_blocks(
+        keys,
+        |keys, hashes| hash_keys(keys, hashes),
+        |hashes| insert_hashes(hashes, k, array),
+    );
 }
 
 #[inline(never)]

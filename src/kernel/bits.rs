@@ -3,6 +3,8 @@
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
+use super::Key;
+
 /// Up to this many bits a filter is built with one byte a bit in scratch
 /// memory and packed at the end: a plain store, where setting a bit in place
 /// is a load, an or and a store that wait for the one before.
@@ -60,6 +62,29 @@ pub(super) fn each_position(h: u32, k: u32, modulus: Modulus, mut set: impl FnMu
     for _ in 0..k {
         set(modulus.rem(sum));
         sum = sum.wrapping_add(delta);
+    }
+}
+
+/// How many keys are hashed before the first is set, and how far ahead keys
+/// are asked for: those of a shuffled list lie anywhere in memory.
+const BLOCK: usize = 64;
+
+/// Hands on the hashes of all keys, some at a time.
+#[inline(always)]
+pub(super) fn in_blocks(
+    keys: &[Key],
+    hash_keys: impl Fn(&[Key], &mut [u32]),
+    mut f: impl FnMut(&[u32]),
+) {
+    let mut later = keys.chunks(BLOCK).skip(1);
+    for keys in keys.chunks(BLOCK) {
+        for key in later.next().unwrap_or(&[]) {
+            prefetch(key.as_ptr());
+        }
+        let mut hashes = [0; BLOCK];
+        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
+        hash_keys(keys, hashes);
+        f(hashes);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use super::bits;
+
 /// A borrowed byte string with the layout of `leveldb::Slice`, so that an
 /// array of LevelDB's own slices can be used as it is.
 #[repr(C)]
@@ -59,6 +61,7 @@ pub(crate) fn in_groups<'k>(
         let mut group = [Key::new(&[]); GROUP];
         let mut len = 0;
         for (place, key) in group.iter_mut().zip(&mut keys) {
+            bits::prefetch(key.as_ptr());
             *place = key;
             len += 1;
         }

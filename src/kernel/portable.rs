@@ -124,32 +124,7 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         }
     }
     let array = bits::zeroed(array);
-    in_blocks(keys, |hashes| insert_hashes(hashes, k, array));
-}
-
-/// How many keys are hashed before the first is set, and how far ahead keys
-/// are asked for: those of a shuffled list lie anywhere in memory.
-const BLOCK: usize = 64;
-
-/// Hands on the hashes of all keys.
-#[inline(always)]
-fn in_blocks(keys: &[Key], mut f: impl FnMut(&[u32])) {
-    let mut later = keys.chunks(BLOCK).skip(1);
-    for keys in keys.chunks(BLOCK) {
-        for key in later.next().unwrap_or(&[]) {
-            bits::prefetch(key.as_ptr());
-        }
-        with_hashes(keys, &mut f);
-    }
-}
-
-/// Hands on the hashes of up to BLOCK keys.
-#[inline(always)]
-fn with_hashes(keys: &[Key], f: impl FnOnce(&[u32])) {
-    let mut hashes = [0; BLOCK];
-    let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-    hash_keys(keys, hashes);
-    f(hashes);
+    bits::in_blocks(keys, hash_keys, |hashes| insert_hashes(hashes, k, array));
 }
 
 /// Fewer keys than this are not worth scratch memory, nor vectors.
@@ -177,7 +152,7 @@ pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
 
 fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed(array.len() * 8, |bytes| {
-        in_blocks(keys, |hashes| {
+        bits::in_blocks(keys, hash_keys, |hashes| {
             for &h in hashes {
                 bits::each_position(h, k, modulus, |p| {
                     // SAFETY: a position is less than the array's bits, of
@@ -272,18 +247,17 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
         }
         Filter::Probe { array, k } => {
             let modulus = Modulus::new(array.len());
-            for (keys, results) in keys.chunks(BLOCK).zip(results.chunks_mut(BLOCK)) {
-                with_hashes(keys, |hashes| {
-                    for (&h, result) in hashes.iter().zip(results) {
-                        let answer = match modulus {
-                            Some(modulus) => contains_all(h, k, modulus, array),
-                            None => probe::contains(h, k, array),
-                        };
-                        *result = answer.into();
-                        ones += usize::from(answer);
-                    }
-                });
-            }
+            let mut results = results.iter_mut();
+            bits::in_blocks(keys, hash_keys, |hashes| {
+                for (&h, result) in hashes.iter().zip(&mut results) {
+                    let answer = match modulus {
+                        Some(modulus) => contains_all(h, k, modulus, array),
+                        None => probe::contains(h, k, array),
+                    };
+                    *result = answer.into();
+                    ones += usize::from(answer);
+                }
+            });
         }
     }
     ones
