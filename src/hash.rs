@@ -37,6 +37,7 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
 
 /// The hash a bloom filter takes of a key: [`hash`] with [`BLOOM_SEED`].
 #[must_use]
+#[inline(never)]
 pub fn bloom_hash(key: &[u8]) -> u32 {
     hash(key, BLOOM_SEED)
 }

@@ -38,6 +38,7 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 /// assert!((false_positive_rate(20, 50_000_000) - 0.0116).abs() < 0.0005);
 /// ```
 #[must_use]
+#[inline(never)]
 pub fn false_positive_rate(bits_per_key: i32, num_keys: usize) -> f64 {
     let bits_per_key = u32::try_from(bits_per_key).unwrap_or(0);
     let Some(len) = filter_len(num_keys, bits_per_key) else { return 1.0 };
@@ -194,6 +195,7 @@ fn steps_of_cycle(len: u32) -> f64 {
 }
 
 /// e^x for x <= 0; `core` has none.
+#[inline(never)]
 fn exp(x: f64) -> f64 {
     // e^x = 2^n * e^r with |r| <= ln 2 / 2.
     let n = (x * core::f64::consts::LOG2_E - 0.5) as i64;

@@ -1,4 +1,7 @@
 //! Flat keys from C, and what is done with them.
+//!
+//! What is called from many exports is kept out of line: calls are for many keys each, and copies
+//! would make the library larger for nothing.
 
 use core::ffi::{c_char, c_int};
 
@@ -14,6 +17,7 @@ use crate::policy::{answer_in_groups, write_bits};
 ///
 /// # Safety
 /// `data` is as [`memory::bytes`] asks; `offsets` is NULL or names `num_keys` + 1 values, for 'a.
+#[inline(never)]
 pub unsafe fn offsets32<'a>(
     data: *const c_char,
     data_length: usize,
@@ -29,6 +33,7 @@ pub unsafe fn offsets32<'a>(
 ///
 /// # Safety
 /// As there.
+#[inline(never)]
 pub unsafe fn offsets64<'a>(
     data: *const c_char,
     data_length: usize,
@@ -44,6 +49,7 @@ pub unsafe fn offsets64<'a>(
 ///
 /// # Safety
 /// `data` is NULL or names `key_length` * `num_keys` bytes, for 'a.
+#[inline(never)]
 pub unsafe fn fixed<'a>(
     data: *const c_char,
     key_length: usize,
