@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
         shift
       fi
       ;;
-    --test) action=test ;;
+    --test) action="test" ;;
     --pictures) action=pictures ;;
     -h | --help)
       usage
@@ -65,7 +65,7 @@ ensure_wasm() {
   [[ $versions != *$'\n'* ]] || fail "rustc-web and rust-web-src differ in version. Please update them:
     sudo apt-get install rustc-web rust-web-src"
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-19
-  wasm_flags=(-Zbuild-std=core,alloc)
+  wasm_flags=("-Zbuild-std=core,alloc")
 }
 
 build() {
