@@ -4,7 +4,7 @@
 # What is recorded is a library of C, made of the header's declarations with empty bodies: the types
 # that a C program is compiled with, in debug information that differs neither with the version of
 # rustc nor with what the real functions do inside. That the header says what the library does is
-# tests/header.rs's to show, that the library has its functions is the test `symbols`'.
+# capi/shared/tests/header.rs's to show, that the library has its functions is the test `symbols`'.
 cmake_minimum_required(VERSION 3.16)
 
 foreach(tool gcc abidw abidiff)

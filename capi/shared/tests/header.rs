@@ -41,9 +41,10 @@ const PREFACE: &str = "\
  * reports the use of destroyed policies (see leveldb_bloom_live_policies). Otherwise the library
  * writes nothing. */";
 
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
 #[test]
 fn the_header_is_the_generated_one() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut config = cbindgen::Config {
         header: Some(PREFACE.into()),
         include_guard: Some("LEVELDB_BLOOM_H".into()),
@@ -71,7 +72,7 @@ fn the_header_is_the_generated_one() {
     config.export.exclude.push("_ZN7leveldb20NewBloomFilterPolicyEi".into());
     let mut generated = Vec::new();
     cbindgen::Builder::new()
-        .with_src(root.join("capi/shared/lib.rs"))
+        .with_src(Path::new(ROOT).join("capi/shared/lib.rs"))
         .with_config(config)
         .generate()
         .expect("the exports can be parsed")
@@ -84,7 +85,7 @@ fn the_header_is_the_generated_one() {
 }
 
 fn committed_is_generated(name: &str, generated: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let path = Path::new(ROOT).join(name);
     if std::env::var_os("WRITE").is_some() {
         std::fs::write(&path, generated).expect("the header can be written");
     }
