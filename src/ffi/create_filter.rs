@@ -13,7 +13,9 @@ use crate::policy::BloomFilterPolicy;
 
 /// What is left to do for CreateFilter when the filter is made: one call into the host, which may
 /// throw, and after it `release`.
-#[repr(C)]
+///
+/// Its size is what CreateFilter takes from its stack: a multiple of 16, as the stack must be.
+#[repr(C, align(16))]
 struct Call {
     function: *const c_void,
     arguments: [*mut c_void; 4],
@@ -24,10 +26,6 @@ struct Call {
 }
 
 const BUFFER: usize = 2000;
-
-/// What CreateFilter keeps on its stack. A multiple of 16, as the stack must be.
-const CALL_SIZE: usize = size_of::<Call>();
-const _: () = assert!(CALL_SIZE % 16 == 0);
 
 /// Makes the filter and fills `call`.
 ///
@@ -198,7 +196,7 @@ core::arch::global_asm!(
     ".cfi_endproc",
     ".size leveldb_bloom_object_create_filter, . - leveldb_bloom_object_create_filter",
     ".popsection",
-    size = const CALL_SIZE,
+    size = const size_of::<Call>(),
     prepare = sym prepare,
     release = sym release,
 );
@@ -241,7 +239,7 @@ core::arch::global_asm!(
     ".cfi_endproc",
     ".size leveldb_bloom_object_create_filter, . - leveldb_bloom_object_create_filter",
     ".popsection",
-    size = const CALL_SIZE,
+    size = const size_of::<Call>(),
     prepare = sym prepare,
     release = sym release,
 );
