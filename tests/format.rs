@@ -1,7 +1,9 @@
 //! The frozen format: values that the real LevelDB (1.22, 1.23 and its head of 2026) gave. The
 //! program that prints them from a stock libleveldb is ctest/harness/golden_values.cc.
 
-use leveldb_bloom::{BloomFilterPolicy, FilterTooLarge, POLICY_NAME, Positions, key_may_match};
+use leveldb_bloom::{
+    BloomFilterPolicy, FilterTooLarge, POLICY_NAME, Positions, bloom_hash, key_may_match,
+};
 
 /// Every policy a test can be run for: one a kernel that this machine has.
 fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
@@ -109,6 +111,50 @@ fn positions_wrap_at_32_bits() {
     // delta = rotate_right(0x80000000, 17) = 0x4000
     assert_eq!(positions, [0x8000_0000 % 1000, 0x8000_4000 % 1000, 0x8000_8000 % 1000]);
     assert_eq!(Positions::new(1, 30, 0).count(), 0);
+}
+
+/// 2^32 bits, where a `size_t` of 32 bits makes LevelDB divide by zero. Memory that is hardly
+/// touched.
+#[test]
+#[cfg_attr(any(miri, target_family = "wasm"), ignore = "too much memory for an interpreter")]
+fn filters_of_two_to_the_32_bits_and_one_byte_around() {
+    let mut memory = vec![0; (1 << 29) + 2];
+    for len in [1 << 29, (1 << 29) + 1, (1 << 29) + 2] {
+        let filter = &mut memory[..len];
+        filter[len - 1] = 6;
+        for position in Positions::new(bloom_hash(b"hello"), 6, (len as u64 - 1) * 8) {
+            filter[(position / 8) as usize] |= 1 << (position % 8);
+        }
+        for policy in policies(10) {
+            let mut answers = [false; 3];
+            assert_eq!(policy.keys_may_match(&["hello", "world", ""], filter, &mut answers), 1);
+            assert_eq!(answers, [true, false, false], "{policy:?} {len}");
+            assert!(policy.key_may_match(b"hello", filter), "{policy:?} {len}");
+            assert!(!policy.key_may_match(b"world", filter), "{policy:?} {len}");
+        }
+    }
+}
+
+/// Bits are counted in a `usize`, as in LevelDB, which lets them wrap.
+#[test]
+fn sizes_at_the_end_of_the_word() {
+    let most = usize::MAX - 7;
+    for policy in policies(1) {
+        assert_eq!(policy.filter_len(most), Some(most / 8 + 1));
+        assert_eq!(policy.filter_len(most + 1), None);
+    }
+    for policy in policies(10) {
+        assert_eq!(policy.filter_len(most / 10), Some((most / 10 * 10).div_ceil(8) + 1));
+        assert_eq!(policy.filter_len(usize::MAX / 10 + 1), None);
+        assert_eq!(policy.filter_len(usize::MAX), None);
+    }
+    for policy in policies(i32::MAX) {
+        assert_eq!(policy.filter_len(1), Some((1 << 28) + 1));
+        #[cfg(target_pointer_width = "32")]
+        assert_eq!(policy.filter_len(2), None);
+        #[cfg(target_pointer_width = "64")]
+        assert_eq!(policy.filter_len(3), Some(805_306_369));
+    }
 }
 
 /// LevelDB's own bound (util/bloom_test.cc): at most 2 % at 10 bits per key, and no filter much

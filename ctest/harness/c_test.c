@@ -1,7 +1,7 @@
 /* Every function of leveldb_bloom.h from C, with no LevelDB in the process.
  *
  * c_test --overrun and c_test --leak do what a memory checker must find: they prove that it sees
- * the memory that the library gives. */
+ * the memory that the library gives. c_test --kernel prints which kernel the library chooses. */
 
 #include <leveldb_bloom.h>
 #include <stdint.h>
@@ -229,7 +229,15 @@ static int PlantedFault(const char* fault) {
   return 2;
 }
 
+static int PrintKernel(void) {
+  struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+  puts(leveldb_bloom_kernel(policy));
+  leveldb_bloom_policy_destroy(policy);
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "--kernel") == 0) return PrintKernel();
   if (argc > 1) return PlantedFault(argv[1]);
   TestActive();
   TestKernel();
