@@ -31,8 +31,9 @@ ensure_packages() {
   fi
   step "installing ${missing[*]}"
   apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq --no-install-recommends "${missing[@]}" \
-    >/dev/null
+  # Another installation may be under way.
+  DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -o DPkg::Lock::Timeout=600 \
+    install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.

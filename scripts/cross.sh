@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# The tests on other processors, under emulation; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# name | Rust target | Debian's name | GNU triplet | emulator | kernel that must be chosen
+architectures='
+aarch64 | aarch64-unknown-linux-gnu      | arm64   | aarch64-linux-gnu     | qemu-aarch64             | neon
+s390x   | s390x-unknown-linux-gnu        | s390x   | s390x-linux-gnu       | qemu-s390x               | portable
+i686    | i686-unknown-linux-gnu         | i386    | i686-linux-gnu        | qemu-i386                | portable
+armhf   | armv7-unknown-linux-gnueabihf  | armhf   | arm-linux-gnueabihf   | qemu-arm                 | portable
+ppc64le | powerpc64le-unknown-linux-gnu  | ppc64el | powerpc64le-linux-gnu | qemu-ppc64le             | portable
+riscv64 | riscv64gc-unknown-linux-gnu    | riscv64 | riscv64-linux-gnu     | qemu-riscv64             | portable
+wasm32  | wasm32-wasip1                  |         |                       | node                     | portable
+nehalem | x86_64-unknown-linux-gnu       | amd64   |                       | qemu-x86_64 -cpu Nehalem | portable
+haswell | x86_64-unknown-linux-gnu       | amd64   |                       | qemu-x86_64 -cpu Haswell | avx2
+'
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/cross.sh [--allow-missing] [--debian] [--help] [ARCHITECTURE...]
+
+Builds the library for each architecture (all of them, unless some are named) and runs there:
+
+  the core's tests, and with them the golden hash of a fixed corpus of filters (tests/corpus.rs)
+  the C test against the static and the shared library
+
+  aarch64   NEON                          armhf     32 bits
+  s390x     big-endian                    i686      32 bits
+  ppc64le, riscv64                        wasm32    in Node, without the C test
+  nehalem   x86-64 without AVX            haswell   x86-64 with AVX2, without AVX-512
+
+Each must choose the kernel that it should have. All but wasm32 run under qemu's user emulation.
+Installs compilers and emulators itself (as root on Debian). Rust's standard library for a target
+comes from `rustup target add`; where that cannot be had, from Debian's packages of Rust 1.85.
+
+  --debian          Debian's Rust 1.85 even where rustup is there
+  --allow-missing   an architecture that cannot be set up is said, and is no failure
+
+About a minute and a half altogether, once everything is installed. Builds in target/.
+RUSTUP_TOOLCHAIN=1.85.0 (or another) chooses the compiler.
+TEXT
+}
+
+allow_missing=
+debian=
+chosen=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --allow-missing) allow_missing=1 ;;
+    --debian) debian=1 ;;
+    *)
+      grep -q "^$1 " <<<"$architectures" || fail "scripts/cross.sh: unknown $1; see --help"
+      chosen+=("$1")
+      ;;
+  esac
+  shift
+done
+
+ensure_rust
+work=${CARGO_TARGET_DIR:-$root/target}/cross
+mkdir -p "$work"
+
+# debian_std ARCHITECTURE: Debian's standard library for another architecture, unpacked and not
+# installed, with lists of packages of its own: this machine's stay as they are. Prints the sysroot.
+debian_std() {
+  local arch=$1 version apt=$work/apt-$1 sysroot=$work/std-$1
+  if [ ! -d "$sysroot" ]; then
+    mkdir -p "$apt/lists/partial" "$sysroot.new"
+    : >"$apt/status"
+    version=$(dpkg-query -W -f '${Version}' rustc-web)
+    local options=(-qq -o "APT::Architecture=$arch" -o "APT::Architectures=$arch"
+      -o "Dir::State::lists=$apt/lists" -o "Dir::State::status=$apt/status"
+      -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=" -o "APT::Sandbox::User=root")
+    # Not every mirror has every architecture of every archive.
+    apt-get "${options[@]}" update >&2 || true
+    (cd "$apt" && apt-get "${options[@]}" download "libstd-rust-web-dev=$version" \
+      "libstd-rust-web-${version%.*}=$version" >&2) || return 1
+    for package in "$apt"/*.deb; do dpkg-deb -x "$package" "$sysroot.new" || return 1; done
+    mv "$sysroot.new" "$sysroot"
+  fi
+  echo "$sysroot/usr"
+}
+
+# set_up: what the architecture in the variables below needs; says what is missing.
+set_up() {
+  local variable=${target^^} flags=
+  variable=CARGO_TARGET_${variable//-/_}
+  if [ "$name" = wasm32 ]; then
+    command -v node >/dev/null || ensure_packages nodejs || return 1
+    export "${variable}_RUNNER=node --no-warnings $root/scripts/cross/wasi.mjs"
+  elif [ -z "$triplet" ]; then
+    ensure_packages gcc qemu-user || return 1
+    compiler=cc
+    run=$emulator
+    export "${variable}_RUNNER=$run"
+  else
+    ensure_packages "gcc-$triplet" "libc6-dev-$debian_name-cross" qemu-user || return 1
+    compiler=$triplet-gcc
+    # The C library is named too, or the dynamic linker takes the one of an installed libc6 of this
+    # architecture, which need not be the same version.
+    run="$emulator -L /usr/$triplet -E LD_LIBRARY_PATH=/usr/$triplet/lib"
+    export "${variable}_LINKER=$compiler" "${variable}_RUNNER=$run"
+  fi
+  if [ -z "$debian" ] && command -v rustup >/dev/null &&
+    { rustup target list --installed | grep -qx "$target" || rustup target add "$target"; }; then
+    unset RUSTC
+    return 0
+  fi
+  [ -n "$debian_name" ] || return 1
+  ensure_packages rustc-web || return 1
+  export RUSTC=/usr/bin/rustc
+  if [ "$debian_name" != "$(dpkg --print-architecture)" ]; then
+    flags=$(debian_std "$debian_name") || return 1
+    flags="--sysroot $flags"
+  fi
+  export "${variable}_RUSTFLAGS=$flags"
+}
+
+# test_core: the Rust tests; sets $tests, $hash and $kernel from what they say.
+test_core() {
+  local log=$work/$name.log
+  # Optimised a little, which emulation makes worth while, and with every check of a debug build.
+  CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --locked --quiet --package leveldb-bloom \
+    --target "$target" --lib --tests -- --show-output >"$log" 2>&1 || {
+    cat "$log"
+    return 1
+  }
+  tests=$(awk '/^test result: ok/ { n += $4 } END { print n }' "$log")
+  kernel=$(sed -n 's/^kernel chosen here: //p' "$log")
+  hash=$(sed -n "s/^hash of the corpus, $kernel: //p" "$log")
+}
+
+# test_c: the C test against both libraries; each must choose the same kernel as the core.
+test_c() {
+  local libraries=${CARGO_TARGET_DIR:-$root/target}/$target/release program way
+  cargo build --locked --quiet --release --target "$target" || return 1
+  for way in a so; do
+    program=$work/c_test-$name-$way
+    "$compiler" -std=c99 -Wall -Wextra -Werror -O1 -Iinclude ctest/harness/c_test.c \
+      "$libraries/libleveldb_bloom.$way" "-Wl,-rpath,$libraries" -ldl -pthread -o "$program" &&
+      $run "$program" >"$work/$name.log" 2>&1 || {
+      cat "$work/$name.log"
+      return 1
+    }
+    tests=$((tests + $(grep -c '^=== Test' "$work/$name.log")))
+    [ "$($run "$program" --kernel 2>/dev/null)" = "$kernel" ] || return 1
+  done
+}
+
+table=()
+failed=()
+while IFS='|' read -r name target debian_name triplet emulator expected; do
+  name=${name// /} target=${target// /} debian_name=${debian_name// /} triplet=${triplet// /}
+  emulator=${emulator## } expected=${expected// /}
+  emulator=${emulator%"${emulator##*[! ]}"}
+  [ -n "$name" ] || continue
+  [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " == *" $name "* ]] || continue
+  step "$name"
+  SECONDS=0
+  tests=0 hash=- kernel=- result=passed
+  # In a subshell, because what is missing ends the script elsewhere.
+  if ! (set_up); then
+    result=missing
+    [ -n "$allow_missing" ] || failed+=("$name: cannot be set up")
+  else
+    set_up
+    if ! test_core || [ "$tests" -eq 0 ] || { [ "$name" != wasm32 ] && ! test_c; }; then
+      result=FAILED
+      failed+=("$name: see above")
+    elif [ "$kernel" != "$expected" ]; then
+      result=FAILED
+      failed+=("$name: the kernel is $kernel instead of $expected")
+    fi
+  fi
+  echo "$result, $SECONDS s"
+  table+=("$name|$target|$kernel|$tests|$hash|$result")
+done <<<"$architectures"
+
+step "results"
+row='%-8s  %-30s  %-8s  %5s  %-16s  %s\n'
+# shellcheck disable=SC2059
+printf "$row" name target kernel tests "golden hash" result
+for line in "${table[@]}"; do
+  IFS='|' read -r -a fields <<<"$line"
+  # shellcheck disable=SC2059
+  printf "$row" "${fields[@]}"
+done
+[ ${#failed[@]} -eq 0 ] || fail "$(printf '%s\n' "${failed[@]}")"
