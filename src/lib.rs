@@ -37,6 +37,8 @@ mod filter;
 mod hash;
 mod kernel;
 mod keys;
+#[cfg(leveldb_bloom_planted)]
+mod planted;
 mod policy;
 mod probe;
 mod sizing;

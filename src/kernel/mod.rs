@@ -115,6 +115,8 @@ impl Kernel {
         // SAFETY: `available` handed this kernel out, so the machine has its
         // instructions; the array is not empty and k is at most 30.
         unsafe { (self.create)(keys, k.min(MAX_PROBES), array) }
+        #[cfg(leveldb_bloom_planted)]
+        crate::planted::in_filter(array);
     }
 
     /// `create_uninit` for memory that has been written before.
@@ -138,6 +140,8 @@ impl Kernel {
     /// Whether a filter, k byte included, may hold the key.
     #[inline]
     pub(crate) fn may_match(&self, key: Key, filter: &[u8]) -> bool {
+        #[cfg(leveldb_bloom_planted)]
+        crate::planted::in_query(filter);
         // SAFETY: `available` handed this kernel out.
         unsafe { (self.may_match)(key, filter) }
     }
