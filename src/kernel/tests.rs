@@ -302,7 +302,7 @@ fn huge(kernel: &Kernel) {
     }
 }
 
-/// Keys, lists and arrays that end where the readable memory does.
+/// Keys, lists and arrays that begin, and that end, where the readable memory does.
 #[cfg(all(unix, not(miri)))]
 fn ends_of_pages(kernel: &Kernel) {
     let mut first = Guarded::new(1);
@@ -341,15 +341,24 @@ fn ends_of_pages(kernel: &Kernel) {
                 let at_start = &mut array.all()[..bytes];
                 kernel.create(keys_at_end, 6, at_start);
                 assert!(at_start == want);
-                let filter = array.tail::<u8>(bytes);
-                filter[bytes - 1] = 6;
-                let results = out.tail::<u8>(n);
-                let ones = kernel.keys_may_match(keys_at_end, filter, results);
-                let want: Vec<u8> = keys.iter().map(|key| may_match(key, filter).into()).collect();
-                assert!(results == want);
-                assert_eq!(ones, want.iter().filter(|yes| **yes == 1).count());
-                for (key, want) in keys_at_end.iter().zip(&want) {
-                    assert_eq!(kernel.may_match(*key, filter), *want == 1);
+                let (mut one, results) = ([0; 2], out.tail::<u8>(n));
+                let at_start: *mut [u8] = &mut array.all()[..bytes];
+                let at_end: *mut [u8] = array.tail::<u8>(bytes);
+                for filter in [at_start, at_end] {
+                    // one at a time: they may overlap
+                    let filter = unsafe { &mut *filter };
+                    filter[bytes - 1] = 6;
+                    let want: Vec<u8> =
+                        keys.iter().map(|key| may_match(key, filter).into()).collect();
+                    let ones = kernel.keys_may_match(keys_at_end, filter, results);
+                    assert!(*results == want);
+                    assert_eq!(ones, want.iter().filter(|yes| **yes == 1).count());
+                    for (key, want) in keys_at_end.iter().zip(&want) {
+                        assert_eq!(kernel.may_match(*key, filter), *want == 1);
+                        let filters = [Key::new(filter), Key::new(filter)];
+                        kernel.filters_may_match(*key, &filters, &mut one);
+                        assert_eq!(one, [*want; 2]);
+                    }
                 }
             }
         }
