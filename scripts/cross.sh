@@ -124,8 +124,7 @@ set_up() {
 # test_core: the Rust tests; sets $tests, $hash and $kernel from what they say.
 test_core() {
   local log=$work/$name.log
-  # Optimised a little, which emulation makes worth while, and with every check of a debug build.
-  CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --locked --quiet --package leveldb-bloom \
+  cargo test --locked --quiet --package leveldb-bloom \
     --target "$target" --lib --tests -- --show-output >"$log" 2>&1 || {
     cat "$log"
     return 1
