@@ -110,6 +110,7 @@ impl Drop for Policy {
 }
 
 /// The file that the code at `address` was loaded from.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "dladdr looks for the address, not at it")]
 pub fn file_of(address: *const c_void) -> PathBuf {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: dladdr takes any address and writes the information only where it succeeds.

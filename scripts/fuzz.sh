@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Feeds the library what nobody would; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/fuzz.sh [--minutes M | --seconds S] [--jobs N] [--fast] [--planted]
+                       [--document FILE] [TARGET...] [--help]
+
+Runs the fuzz targets in fuzz/targets, one after another (all, if none is named), with libFuzzer, for
+M minutes each (1 if nothing is said), N processes at a time. Each compares every kernel with the
+portable one, and with stock LevelDB what LevelDB has too.
+
+  query      any bytes as filters, asked for any keys
+  create     filters for any keys and bits per key
+  flat       keys one behind the other with any offsets
+  builder    builders and union
+  c_api      the exported C functions with hostile arguments
+  table      any bytes as LevelDB's table files
+
+  --fast     without AddressSanitizer: more executions, fewer kinds of bugs
+  --planted  with a fault put into each target, which must be found; stops at the first that is not
+  --document FILE
+             writes what target/fuzz/runs adds up to, to FILE
+
+Inputs that reach new code are kept in target/fuzz/corpus; the seeds in fuzz/seeds are read, never
+written. An input that fails is left in target/fuzz/artifacts, and the command to run it again is
+printed. What was run is added to target/fuzz/runs: date, target, executions, seconds.
+
+It needs cargo-fuzz, which is installed into target/tools, and a compiler for C++; the stable toolchain
+will do.
+TEXT
+}
+
+seconds=60
+jobs=1
+sanitizer=address
+planted=
+document=
+targets=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --minutes)
+      seconds=$(awk -v minutes="${2-}" 'BEGIN { printf "%d", minutes * 60 }')
+      shift
+      ;;
+    --seconds)
+      seconds=${2-}
+      shift
+      ;;
+    --jobs)
+      jobs=${2-}
+      shift
+      ;;
+    --fast) sanitizer=none ;;
+    --document)
+      document=${2-}
+      shift
+      ;;
+    --planted) planted=1 ;;
+    -*) fail "scripts/fuzz.sh: unknown argument $1; see --help" ;;
+    *) targets+=("$1") ;;
+  esac
+  shift
+done
+[ "$seconds" -gt 0 ] 2>/dev/null && [ "$jobs" -gt 0 ] 2>/dev/null ||
+  fail "scripts/fuzz.sh: numbers above 0, please; see --help"
+
+ensure_rust
+ensure_packages g++ libleveldb-dev
+LEVELDB_BLOOM_STOCK=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
+[ -n "$LEVELDB_BLOOM_STOCK" ] || fail "There is no libleveldb.so that ldconfig knows."
+export LEVELDB_BLOOM_STOCK
+# Sanitizers and coverage are not stable options; the stable compiler has them all the same.
+export RUSTC_BOOTSTRAP=1
+
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+tools=$target/tools
+version=0.13.2
+if ! "$tools/bin/cargo-fuzz" --version 2>/dev/null | grep -q " $version\$"; then
+  step "installing cargo-fuzz"
+  cargo install --quiet --locked --root "$tools" "cargo-fuzz@$version"
+fi
+export PATH="$tools/bin:$PATH"
+
+work=$target/fuzz
+build=$work/$sanitizer
+export CARGO_TARGET_DIR=$build
+fuzz_cargo() { (cd "$root/fuzz" && cargo fuzz "$@"); }
+step "building"
+fuzz_cargo build --sanitizer "$sanitizer" --target-dir "$build" 2>"$work.log" ||
+  fail "$(cat "$work.log")"
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(fuzz_cargo list)
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+for name in "${targets[@]}"; do
+  program=$build/$host/release/$name
+  [ -x "$program" ] || fail "There is no fuzz target $name: $(fuzz_cargo list | tr '\n' ' ')"
+  corpus=$work/corpus/$name
+  log=$work/$name.log
+  mkdir -p "$corpus" "$work/artifacts"
+  options=(-max_total_time="$seconds" -max_len=2000 -timeout=20 -print_final_stats=1
+    -artifact_prefix="$work/artifacts/$name-")
+  if [ -n "$planted" ]; then
+    step "$name, with a fault"
+    corpus=$(mktemp -d)
+    if LEVELDB_BLOOM_PLANTED=1 "$program" "${options[@]}" -artifact_prefix="$corpus/" \
+      "$corpus" "$root/fuzz/seeds/$name" >"$log" 2>&1; then
+      rm -rf "$corpus"
+      fail "$name did not find its fault in $seconds seconds: $log"
+    fi
+    rm -rf "$corpus"
+    grep -q 'panicked at' "$log" || fail "$name failed for another reason: $(tail -30 "$log")"
+    sed -n '/panicked at/,+1 p' "$log" | cut -c 1-150 | head -2
+    continue
+  fi
+  step "$name for $seconds s"
+  [ "$jobs" -eq 1 ] || options+=(-fork="$jobs")
+  start=$SECONDS
+  if ! "$program" "${options[@]}" "$corpus" "$root/fuzz/seeds/$name" >"$log" 2>&1; then
+    tail -40 "$log"
+    fail "
+$name failed. To see it again:
+  LEVELDB_BLOOM_STOCK=$LEVELDB_BLOOM_STOCK $program $(ls -t "$work/artifacts/$name-"* | head -1)"
+  fi
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^#\([0-9]*\): cov.*/\1/p' "$log" | tail -1)
+  printf '%s %s %s executions, %s s, %s\n' "$(date -u +%F)" "$name" "$executions" \
+    "$((SECONDS - start))" "$sanitizer" | tee -a "$work/runs"
+done
+
+# What all runs add up to, by target.
+summary() {
+  awk '
+    { name = $2; all[name] += $3; time[name] += $5; if ($7 == "address") checked[name] += $3
+      if (first == "" || $1 < first) first = $1; if ($1 > last) last = $1 }
+    END {
+      print "# Fuzzing\n"
+      print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
+      print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
+      print "has too. No run had a finding that is left.\n"
+      print "| Target | Executions | of these with AddressSanitizer | Seconds |"
+      print "|---|---:|---:|---:|"
+      n = split("query create flat builder c_api table", names, " ")
+      for (i = 1; i <= n; i++) {
+        name = names[i]
+        printf "| %s | %d | %d | %d |\n", name, all[name], checked[name], time[name]
+        a += all[name]; c += checked[name]; t += time[name]
+      }
+      printf "| all | %d | %d | %d |\n", a, c, t
+    }' "$work/runs"
+}
+if [ -n "$document" ]; then
+  summary >"$root/$document"
+  printf '\n%s on %s, %s processors.\n' "$(rustc --version)" \
+    "$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" >>"$root/$document"
+fi
