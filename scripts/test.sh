@@ -13,13 +13,13 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
   ctest                 the C and C++ library against real LevelDBs (ctest/)
+  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   test_inspector.sh     the command leveldb-bloom on databases of many writers
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
   --quick               only the Rust part: no packages, a few seconds
-  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; the command and the page
-                        are left out then
+  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out
 
 The build tree is target/cmake.
 TEXT
@@ -67,6 +67,10 @@ cmake --build target/cmake
 step "ctest"
 ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "$@"
 [ $# -eq 0 ] || exit 0
+
+step "fuzz"
+cargo fmt --manifest-path fuzz/Cargo.toml --check
+scripts/fuzz.sh --seconds 5
 
 scripts/test_inspector.sh
 scripts/page.sh --test
