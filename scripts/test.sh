@@ -15,6 +15,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   ctest                 the C and C++ library against real LevelDBs (ctest/)
   fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   test_inspector.sh     the command leveldb-bloom on databases of many writers
+  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
@@ -73,6 +74,11 @@ cargo fmt --manifest-path fuzz/Cargo.toml --check
 scripts/fuzz.sh --seconds 5
 
 scripts/test_inspector.sh
+
+step "fuzz"
+cargo fmt --manifest-path fuzz/Cargo.toml --check
+scripts/fuzz.sh --seconds 5
+
 scripts/page.sh --test
 
 step "benchmark"
