@@ -39,7 +39,8 @@ pub const STAGES: [Stage; 4] = [
         name: "key lengths and places",
         description: "every key length from 0 to 600 bytes at every alignment from 0 to 63, ending \
                       0 to 63 bytes before an unreadable page, beginning 0 to 63 bytes after one, \
-                      and across a page boundary at every one of its bytes",
+                      and across a page boundary at every one of its bytes; among keys of its \
+                      length, and of others",
         units: Some(601),
         run: key_lengths,
     },
@@ -130,9 +131,15 @@ fn key_lengths(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, unit: u64)
         bench.filters(100, &[], &std::iter::once(*key).collect())?;
     }
     let even = bench.filters(10, &[], &keys.iter().copied().step_by(2).collect())?;
-    let all: Keys = keys.into_iter().collect();
+    let all: Keys = keys.iter().copied().collect();
     bench.filters(7, &[], &all)?;
-    bench.answers(10, &all, &put(&mut memory.filters, &[even], true))
+    // Keys of one length and of many take different ways through a kernel.
+    let other = &pool[..length % 7 + 1];
+    let mixed: Keys = keys.chunks(3).flat_map(|keys| keys.iter().copied().chain([other])).collect();
+    bench.filters(7, &[], &mixed)?;
+    let filters = put(&mut memory.filters, &[even], true);
+    bench.answers(10, &all, &filters)?;
+    bench.answers(10, &mixed, &filters)
 }
 
 fn random(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, _: u64) -> Compared {
