@@ -142,7 +142,7 @@ summary() {
       print "# Fuzzing\n"
       print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
-      print "has too. No run had a finding that is left.\n"
+      print "has too. A run that finds something ends there, and is not counted.\n"
       print "| Target | Executions | of these with AddressSanitizer | Seconds |"
       print "|---|---:|---:|---:|"
       n = split("query create flat builder c_api table", names, " ")

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 use bloom::ffi::leveldb::Link;
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
         while !input.is_empty() {
             // A caller that forgot the policy.
             let policy = if input.byte() % 16 == 0 { ptr::null_mut() } else { policy };
-            match input.byte() % 8 {
+            match input.byte() % 9 {
                 0 => apart(policy, bits, &mut input),
                 1 => flat(policy, bits, &mut input),
                 2 => flat_queries(&mut input),
@@ -47,6 +47,7 @@ fuzz_target!(|data: &[u8]| {
                 4 => build(builder, bits, &mut added, &mut input),
                 5 => unite(&mut input),
                 6 => look_inside(&mut input),
+                7 => callbacks(policy, bits, &mut input),
                 _ => numbers(policy, &mut input),
             }
         }
@@ -505,6 +506,72 @@ unsafe fn look_inside(input: &mut Input) {
     assert!((0.0..=1.0).contains(&info.fill) && (0.0..=1.0).contains(&info.false_positive_rate));
     assert!(info.estimated_keys >= 0.0);
     answer(filter, filter);
+}
+
+/// The callback table, for a policy and for one that writes each key twice.
+unsafe fn callbacks(policy: *mut leveldb_bloom_policy, bits: i32, input: &mut Input) {
+    let (way, keys, other) = (input.byte(), input.keys(), input.piece());
+    let pointers: Vec<*const c_char> = keys.iter().map(|key| pointer(key, way)).collect();
+    let lengths: Vec<usize> = keys.iter().map(|key| key.len()).collect();
+    // SAFETY: as LevelDB calls them.
+    unsafe {
+        let table = &*leveldb_bloom_vtable();
+        let (Some(create), Some(ask), Some(destroy)) =
+            (table.create_filter, table.key_may_match, table.destructor)
+        else {
+            panic!("a table with holes");
+        };
+        let doubling = leveldb_bloom_policy_create_transformed(
+            bits,
+            c"doubled".as_ptr(),
+            Some(double),
+            None,
+            policy.cast(),
+        );
+        for state in [policy, doubling] {
+            let seen: Vec<Vec<u8>> =
+                keys.iter().map(|key| key.repeat(if state == doubling { 2 } else { 1 })).collect();
+            let seen: Vec<&[u8]> = seen.iter().map(Vec::as_slice).collect();
+            let state: *mut c_void = state.cast();
+            let count = keys.len() as c_int;
+            let mut length = 77;
+            let made = create(state, pointers.as_ptr(), lengths.as_ptr(), count, &mut length);
+            let filter: &[u8] = std::slice::from_raw_parts(made.cast(), length);
+            if state.is_null() {
+                assert_eq!(filter.last(), Some(&31), "without a policy every key matches");
+            } else {
+                check_filter(bits, &seen, filter);
+            }
+            for (key, seen) in keys.iter().zip(&seen) {
+                let answered = ask(state, pointer(key, way), key.len(), made, length);
+                assert_eq!(answered, 1, "{key:x?} is lost");
+                let answered =
+                    ask(state, pointer(key, way), key.len(), pointer(other, way), other.len());
+                assert_eq!(answered, answer(seen, other), "{key:x?} in {other:x?}");
+            }
+            leveldb_bloom_free(made.cast());
+        }
+        destroy(doubling.cast());
+        destroy(ptr::null_mut());
+    }
+}
+
+/// A canonical form for which the first buffer is often too small.
+unsafe extern "C" fn double(
+    _state: *mut c_void,
+    key: *const c_char,
+    key_length: usize,
+    buffer: *mut c_char,
+    buffer_length: usize,
+) -> usize {
+    if 2 * key_length <= buffer_length && key_length > 0 {
+        // SAFETY: a key, and room for two.
+        unsafe {
+            ptr::copy_nonoverlapping(key, buffer, key_length);
+            ptr::copy_nonoverlapping(key, buffer.add(key_length), key_length);
+        }
+    }
+    2 * key_length
 }
 
 /// The functions of numbers, and those that take nothing or NULL.
