@@ -1,6 +1,7 @@
 //! The key type: what LevelDB calls a Slice.
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use super::bits;
 
@@ -58,16 +59,20 @@ pub(crate) fn in_groups<'k>(
     mut f: impl FnMut(&[Key<'k>]),
 ) {
     loop {
-        let mut group = [Key::new(&[]); GROUP];
+        // Not initialised: 2 KB would take longer than the keys of a small group.
+        let mut group = [const { MaybeUninit::<Key<'k>>::uninit() }; GROUP];
         let mut len = 0;
         for (place, key) in group.iter_mut().zip(&mut keys) {
             bits::prefetch(key.as_ptr());
-            *place = key;
+            place.write(key);
             len += 1;
         }
-        match group.get(..len) {
-            None | Some([]) => return,
-            Some(group) => f(group),
+        if len != 0 {
+            // SAFETY: the loop above wrote the first `len`.
+            f(unsafe { core::slice::from_raw_parts(group.as_ptr().cast(), len) });
+        }
+        if len != GROUP {
+            return;
         }
     }
 }
