@@ -1,9 +1,10 @@
 //! Which kernel the C library uses: the fastest, or the one that `LEVELDB_BLOOM_KERNEL` names.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use super::memory;
 use super::stats::{Line, environment};
 use crate::kernel::Kernel;
 
@@ -44,8 +45,15 @@ fn refuse(name: &CStr) {
     if !REFUSED.swap(refused, Ordering::Relaxed).is_null() {
         return;
     }
+    refusal(name, Kernel::failed()).write_to(ptr::null());
+}
+
+fn refusal(name: &CStr, failed: Option<&str>) -> Line {
     let mut line = Line::new();
-    line.text("leveldb_bloom: there is no kernel LEVELDB_BLOOM_KERNEL=");
+    line.text("leveldb_bloom: ");
+    let failed = failed.is_some_and(|failed| failed.as_bytes() == name.to_bytes());
+    line.text(if failed { "failed its self-check: " } else { "there is no " });
+    line.text("kernel LEVELDB_BLOOM_KERNEL=");
     for byte in name.to_bytes().iter().take(40) {
         line.byte(*byte);
     }
@@ -57,11 +65,82 @@ fn refuse(name: &CStr) {
         line.text(kernel.name());
     }
     line.text("\n");
-    line.write_to(ptr::null());
+    line
+}
+
+/// `text`, which says what is active, and that a kernel failed, if one did.
+pub(super) fn with_failure(text: &'static CStr) -> *const c_char {
+    for_process();
+    match Kernel::failed() {
+        None => text.as_ptr(),
+        Some(failed) => failure(text, failed),
+    }
+}
+
+/// Kept for good, like the text of a process in which nothing failed, but once a way to the host.
+#[cold]
+fn failure(text: &CStr, failed: &str) -> *const c_char {
+    static KEPT: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+    let mut line = Line::new();
+    for byte in text.to_bytes() {
+        line.byte(*byte);
+    }
+    line.text("; kernel ");
+    line.text(failed);
+    line.text(" failed its self-check, ");
+    line.text(for_process().name());
+    line.text(" is used");
+    let kept = KEPT.load(Ordering::Acquire);
+    // SAFETY: NULL, or a text stored below, which nobody frees.
+    if !kept.is_null() && unsafe { CStr::from_ptr(kept) }.to_bytes() == line.bytes() {
+        return kept;
+    }
+    let Some(copy) = memory::allocate(line.bytes().len() + 1) else { return text.as_ptr() };
+    let copy = copy.as_ptr();
+    // SAFETY: fresh zeroed memory with room for the text and a zero byte.
+    unsafe { copy.copy_from_nonoverlapping(line.bytes().as_ptr(), line.bytes().len()) };
+    KEPT.store(copy.cast(), Ordering::Release);
+    copy.cast()
 }
 
 /// A kernel's name for C.
 pub(super) fn c_name(kernel: &Kernel) -> &'static CStr {
     const NAMES: [&CStr; 4] = [c"avx512", c"avx2", c"neon", c"portable"];
     NAMES.into_iter().find(|name| name.to_bytes() == kernel.name().as_bytes()).unwrap_or(c"unknown")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(line: &Line) -> &str {
+        core::str::from_utf8(line.bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_refusal_says_why() {
+        let absent = refusal(c"neon128", Some("avx512"));
+        let absent = text(&absent);
+        assert!(absent.contains("there is no kernel LEVELDB_BLOOM_KERNEL=neon128 on"), "{absent}");
+        let failed = refusal(c"avx512", Some("avx512"));
+        let failed = text(&failed);
+        assert!(failed.contains("failed its self-check"), "{failed}");
+        assert!(failed.contains("LEVELDB_BLOOM_KERNEL=avx512"), "{failed}");
+        assert!(failed.contains("and there are: ") && failed.contains(" portable\n"), "{failed}");
+    }
+
+    #[test]
+    fn what_is_active_names_a_failed_kernel() {
+        let first = failure(c"leveldb_bloom (append-cxx11)", "avx512");
+        let want = std::format!(
+            "leveldb_bloom (append-cxx11); kernel avx512 failed its self-check, {} is used",
+            for_process().name()
+        );
+        // SAFETY: a text that is kept for good.
+        assert_eq!(unsafe { CStr::from_ptr(first) }.to_str(), Ok(&want[..]));
+        assert_eq!(failure(c"leveldb_bloom (append-cxx11)", "avx512"), first);
+        assert_ne!(failure(c"leveldb_bloom (delegate)", "avx512"), first);
+        // SAFETY: as above.
+        assert_eq!(unsafe { CStr::from_ptr(first) }.to_str(), Ok(&want[..]));
+    }
 }

@@ -7,6 +7,7 @@ use core::ptr::{self, NonNull};
 use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
 };
+use super::choice;
 use super::elf;
 use super::lifetime;
 use super::modules::{self, Scope};
@@ -129,32 +130,34 @@ pub fn active(link: Link) -> *const c_char {
     let (linked_create, elsewhere) = match link {
         Link::Dynamic if is_kept_out() => return KEPT_OUT.as_ptr(),
         Link::Dynamic => (None, another_comes_first()),
-        Link::Source => return c"leveldb_bloom (source build)".as_ptr(),
+        Link::Source => return choice::with_failure(c"leveldb_bloom (source build)"),
         Link::Static { create, elsewhere } => (create, elsewhere),
     };
-    let text: &CStr = if elsewhere {
-        c"original (another definition of leveldb_filterpolicy_create_bloom comes first)"
-    } else if only_original(linked_create).is_some() {
-        c"original (a LevelDB whose std::string is not known)"
-    } else {
-        let route = route::find(ptr::null(), linked_create, |way| {
-            Some(match way {
-                Way::Append(_, route) => route,
-                Way::Create(_) => Route::Delegate,
-                Way::Original(_) => return None,
-            })
-        });
-        match route {
-            Some(Route::AppendCxx11) => c"leveldb_bloom (append-cxx11)",
-            Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",
-            Some(Route::AppendLibcxx) => c"leveldb_bloom (append-libc++)",
-            Some(Route::Delegate) => c"leveldb_bloom (delegate)",
-            _ if route::exists(linked_create) => c"leveldb_bloom (decided when LevelDB calls)",
-            _ => c"leveldb_bloom (no LevelDB found)",
-        }
-    };
-    text.as_ptr()
+    if elsewhere {
+        return ANOTHER_FIRST.as_ptr();
+    }
+    if only_original(linked_create).is_some() {
+        return c"original (a LevelDB whose std::string is not known)".as_ptr();
+    }
+    let route = route::find(ptr::null(), linked_create, |way| {
+        Some(match way {
+            Way::Append(_, route) => route,
+            Way::Create(_) => Route::Delegate,
+            Way::Original(_) => return None,
+        })
+    });
+    choice::with_failure(match route {
+        Some(Route::AppendCxx11) => c"leveldb_bloom (append-cxx11)",
+        Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",
+        Some(Route::AppendLibcxx) => c"leveldb_bloom (append-libc++)",
+        Some(Route::Delegate) => c"leveldb_bloom (delegate)",
+        _ if route::exists(linked_create) => c"leveldb_bloom (decided when LevelDB calls)",
+        _ => c"leveldb_bloom (no LevelDB found)",
+    })
 }
+
+const ANOTHER_FIRST: &CStr =
+    c"original (another definition of leveldb_filterpolicy_create_bloom comes first)";
 
 /// Whether the process resolves LevelDB's names to somebody else's definitions. A program that
 /// carries LevelDB's C API but no `util/bloom.cc` has a `leveldb_filterpolicy_create_bloom` of its

@@ -310,6 +310,10 @@ impl Line {
         }
     }
 
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or(&[])
+    }
+
     #[inline(never)]
     pub(super) fn number(&mut self, mut number: u64) {
         let mut digits = [0; 20];

@@ -5,7 +5,7 @@
 
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::filter::MAX_PROBES;
 
@@ -16,6 +16,7 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
 mod avx512;
 mod bits;
+mod check;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
 mod key;
@@ -53,6 +54,13 @@ static KERNELS: &[Kernel] = &[
 
 static PORTABLE: Kernel = portable::KERNEL;
 
+/// What is known of each of [`Kernel::NAMES`].
+static VERDICTS: [AtomicU8; Kernel::NAMES.len()] =
+    [const { AtomicU8::new(UNTRIED) }; Kernel::NAMES.len()];
+const UNTRIED: u8 = 0;
+const PASSED: u8 = 1;
+const FAILED: u8 = 2;
+
 impl core::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Kernel").field(&self.name).finish()
@@ -63,12 +71,14 @@ impl Kernel {
     /// The names of all kernels there are, whether or not this machine or build has them.
     pub const NAMES: [&'static str; 4] = ["avx512", "avx2", "neon", "portable"];
 
-    /// The kernels this machine can run, the fastest first.
+    /// The kernels this machine can run, the fastest first: all but one that
+    /// [failed](Self::failed).
     pub fn available() -> impl Iterator<Item = &'static Kernel> {
-        KERNELS.iter().filter(|kernel| (kernel.supported)())
+        KERNELS.iter().filter(|kernel| (kernel.supported)() && kernel.passes())
     }
 
-    /// The fastest kernel this machine can run.
+    /// The fastest kernel this machine can run; the portable one, if the
+    /// fastest [failed](Self::failed).
     #[must_use]
     #[inline]
     pub fn best() -> &'static Kernel {
@@ -77,17 +87,51 @@ impl Kernel {
         match unsafe { BEST.load(Ordering::Relaxed).as_ref() } {
             Some(best) => best,
             None => {
-                let best = Self::available().next().unwrap_or(&PORTABLE);
+                let best = Self::best_of(KERNELS, Self::passes);
                 BEST.store(ptr::from_ref(best).cast_mut(), Ordering::Relaxed);
                 best
             }
         }
     }
 
-    /// The kernel of that name, where this machine can run it.
+    fn best_of(kernels: &'static [Kernel], passes: impl Fn(&Kernel) -> bool) -> &'static Kernel {
+        let fastest = kernels.iter().find(|kernel| (kernel.supported)());
+        fastest.filter(|kernel| passes(kernel)).unwrap_or(&PORTABLE)
+    }
+
+    /// The kernel of that name, where this machine can run it and it did not
+    /// [fail](Self::failed).
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Kernel> {
-        Self::available().find(|kernel| kernel.name == name)
+        let mut named = KERNELS.iter().filter(|kernel| kernel.name == name);
+        named.find(|kernel| (kernel.supported)() && kernel.passes())
+    }
+
+    /// The name of a kernel that was to be used in this process and did not
+    /// give the portable kernel's answers. Each is tried once, before its
+    /// first use, on a few keys.
+    #[must_use]
+    pub fn failed() -> Option<&'static str> {
+        let mut verdicts = Self::NAMES.iter().zip(&VERDICTS);
+        let failed = verdicts.find(|(_, verdict)| verdict.load(Ordering::Relaxed) == FAILED);
+        failed.map(|(name, _)| *name)
+    }
+
+    /// Whether the kernel gives the portable one's answers; found out once.
+    fn passes(&self) -> bool {
+        let mut verdicts = Self::NAMES.iter().zip(&VERDICTS);
+        let Some((_, verdict)) = verdicts.find(|(name, _)| **name == self.name) else {
+            return false;
+        };
+        let known = match verdict.load(Ordering::Relaxed) {
+            UNTRIED => {
+                let found = if check::agree(self, &PORTABLE) { PASSED } else { FAILED };
+                verdict.store(found, Ordering::Relaxed);
+                found
+            }
+            known => known,
+        };
+        known == PASSED
     }
 
     /// The kernel's name, one of [`NAMES`](Self::NAMES).

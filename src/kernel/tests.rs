@@ -461,11 +461,14 @@ macro_rules! suite {
     ($($name:ident)*) => {$(
         mod $name {
             fn kernel() -> Option<&'static super::Kernel> {
-                let kernel = super::Kernel::by_name(stringify!($name));
-                if kernel.is_none() {
-                    std::eprintln!("skipped: this machine or build has no kernel {}", stringify!($name));
+                super::Kernel::by_name(stringify!($name))
+            }
+
+            #[test]
+            fn is_run_or_skipped() {
+                if kernel().is_none() {
+                    super::say("skipped: this machine or build has no kernel ", stringify!($name));
                 }
-                kernel
             }
 
             suite!(@ hash_every_length_and_alignment golden every_filter_size
@@ -488,6 +491,12 @@ macro_rules! suite {
     )*};
 }
 
+/// To stderr past the test harness, which keeps what tests that pass print to itself.
+fn say(what: &str, name: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{what}{name}");
+}
+
 suite!(portable avx2 avx512 neon);
 
 #[test]
@@ -499,4 +508,77 @@ fn the_suite_knows_every_kernel() {
     }
     assert!(Kernel::by_name("").is_none());
     assert_eq!(Kernel::available().next().map(Kernel::name), Some(Kernel::best().name()));
+}
+
+mod broken {
+    //! Kernels that are wrong somewhere, each in another place.
+
+    use super::*;
+    use crate::kernel::{check, portable};
+    use core::mem::MaybeUninit;
+
+    unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+        portable::hash_keys(keys, hashes);
+        *hashes.last_mut().unwrap() ^= 1;
+    }
+
+    unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+        portable::create(&keys[1..], k, array);
+    }
+
+    unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+        portable::insert_hashes(hashes, k - 1, array);
+    }
+
+    unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
+        key.len() % 16 != 0 && portable::may_match(key, filter)
+    }
+
+    unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+        portable::keys_may_match(keys, filter, results) - 1
+    }
+
+    unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+        let ones = portable::filters_may_match(key, filters, results);
+        results[0] ^= 1;
+        ones
+    }
+
+    const fn named(name: &'static str) -> Kernel {
+        Kernel { name, ..portable::KERNEL }
+    }
+
+    static KERNELS: [Kernel; 6] = [
+        Kernel { hash_keys, ..named("hash_keys") },
+        Kernel { create, ..named("create") },
+        Kernel { insert_hashes, ..named("insert_hashes") },
+        Kernel { may_match, ..named("may_match") },
+        Kernel { keys_may_match, ..named("keys_may_match") },
+        Kernel { filters_may_match, ..named("filters_may_match") },
+    ];
+
+    #[test]
+    fn every_break_is_seen() {
+        assert!(check::agree(&named("whole"), &portable::KERNEL));
+        for kernel in &KERNELS {
+            assert!(!check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
+        }
+    }
+
+    #[test]
+    fn the_portable_kernel_takes_over() {
+        let passes = |kernel: &Kernel| check::agree(kernel, &portable::KERNEL);
+        assert_eq!(Kernel::best_of(&KERNELS, passes).name(), "portable");
+        static WHOLE: [Kernel; 1] = [named("whole")];
+        assert_eq!(Kernel::best_of(&WHOLE, passes).name(), "whole");
+        assert_eq!(Kernel::best_of(&[], passes).name(), "portable");
+    }
+
+    #[test]
+    fn no_kernel_of_this_machine_failed() {
+        for kernel in crate::kernel::KERNELS.iter().filter(|kernel| (kernel.supported)()) {
+            assert!(check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
+        }
+        assert_eq!(Kernel::failed(), None);
+    }
 }

@@ -1,0 +1,77 @@
+//! Whether a kernel answers as another does, on keys and filters of fixed bytes.
+//!
+//! Asked of every kernel but the portable one before its first use: a processor that gets an
+//! instruction wrong, or a system that does not keep a register, would lose keys for good.
+
+use super::{Kernel, Key};
+
+const KEYS: usize = 40;
+const ARRAY: usize = 61;
+const FILTERS: usize = 3;
+
+/// Bytes without a pattern that a kernel could get right by chance.
+static BYTES: [u8; 64 + KEYS] = {
+    let mut bytes = [0; 64 + KEYS];
+    let mut state = 1u32;
+    let mut i = 0;
+    while i < bytes.len() {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        bytes[i] = (state >> 24) as u8;
+        i += 1;
+    }
+    bytes
+};
+
+/// All that a kernel says about some keys.
+#[derive(PartialEq)]
+struct Answers {
+    hashes: [u32; KEYS],
+    created: [u8; ARRAY + 1],
+    inserted: [u8; ARRAY],
+    each: [bool; KEYS],
+    batch: ([u8; KEYS], usize),
+    filters: ([u8; FILTERS], usize),
+}
+
+/// What `kernel` makes of `keys`: half of them go into a filter, which is asked for all.
+fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
+    let mut answers = Answers {
+        hashes: [0; KEYS],
+        created: [0; ARRAY + 1],
+        inserted: [0x10; ARRAY],
+        each: [false; KEYS],
+        batch: ([0; KEYS], 0),
+        filters: ([0; FILTERS], 0),
+    };
+    kernel.hash_keys(keys, &mut answers.hashes);
+    kernel.insert_hashes(&answers.hashes, 7, &mut answers.inserted);
+    if let (Some((probes, array)), Some(half)) =
+        (answers.created.split_last_mut(), keys.get(..KEYS / 2))
+    {
+        kernel.create(half, 6, array);
+        *probes = 6;
+    }
+    let filter = &answers.created;
+    for (key, answer) in keys.iter().zip(&mut answers.each) {
+        *answer = kernel.may_match(*key, filter);
+    }
+    answers.batch.1 = kernel.keys_may_match(keys, filter, &mut answers.batch.0);
+    let filters = [Key::new(filter), Key::new(&[0xff, 6]), Key::new(&[0; 10])];
+    let [.., last] = keys;
+    answers.filters.1 = kernel.filters_may_match(*last, &filters, &mut answers.filters.0);
+    answers
+}
+
+/// Whether `kernel` says of keys of one length and of many what `reference` says.
+pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
+    let keys = |length: fn(usize) -> usize| {
+        let mut keys = [Key::new(&[]); KEYS];
+        for (i, key) in keys.iter_mut().enumerate() {
+            *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
+        }
+        keys
+    };
+    [keys(|_| 16), keys(|_| 27), keys(|i| i * 7 % 61)]
+        .iter()
+        .all(|keys| answers(kernel, keys) == answers(reference, keys))
+}
