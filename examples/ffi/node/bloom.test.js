@@ -1,0 +1,181 @@
+// The wrapper of leveldb_bloom.js: golden values, a million keys, errors, worker threads, the collector.
+
+'use strict';
+
+const assert = require('node:assert');
+const fs = require('node:fs');
+const test = require('node:test');
+const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
+const bloom = require('./leveldb_bloom.js');
+
+const KEY_LENGTH = 16;
+const KEYS = 1_000_000;
+const HALF = KEYS / 2;
+
+if (isMainThread) main();
+else work(workerData);
+
+/** One thread's share: a part of the filter, and all answers, from memory that all threads see. */
+function work({ data, filter, part }) {
+  const keys = new Uint8Array(data);
+  const builder = new bloom.Builder(10);
+  const size = HALF / 4 * KEY_LENGTH;
+  builder.addFixed(keys.subarray(part * size, (part + 1) * size), KEY_LENGTH);
+  parentPort.postMessage({
+    part: builder.finish(HALF).data,
+    answers: new bloom.Filter(new Uint8Array(filter)).mayMatchFixed(keys, KEY_LENGTH),
+  });
+  builder.close();
+}
+
+function unhex(text) { return text === '-' ? Buffer.alloc(0) : Buffer.from(text, 'hex'); }
+
+function shared(bytes) {
+  const memory = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(memory).set(bytes);
+  return memory;
+}
+
+function bestOf(rounds, work) {
+  let best = Infinity;
+  for (let i = 0; i < rounds; i++) {
+    const start = process.hrtime.bigint();
+    work();
+    best = Math.min(best, Number(process.hrtime.bigint() - start));
+  }
+  return best / 1e9;
+}
+
+function main() {
+  let golden = 0;
+  test('golden values', () => {
+    const lines = fs.readFileSync(process.env.LEVELDB_BLOOM_GOLDEN, 'utf8').trim().split('\n');
+    for (const line of lines) {
+      const [kind, ...fields] = line.split(' ');
+      if (kind === 'filter') {
+        const [policy, builder] = [new bloom.Policy(Number(fields[0])), new bloom.Builder(Number(fields[0]))];
+        const keys = fields.slice(2).map(unhex);
+        assert.deepStrictEqual(policy.createFilter(keys).data, unhex(fields[1]), line);
+        keys.forEach((key) => builder.add(key));
+        assert.strictEqual(builder.size, keys.length, line);
+        assert.deepStrictEqual(builder.finish().data, unhex(fields[1]), line);
+        assert.strictEqual(builder.size, 0, line);
+        policy.close();
+        builder.close();
+      } else if (kind === 'hash') {
+        assert.strictEqual(bloom.hash(unhex(fields[0])), parseInt(fields[1], 16), line);
+      } else if (kind === 'answer') {
+        const [key, filter] = [unhex(fields[0]), new bloom.Filter(unhex(fields[1]))];
+        assert.strictEqual(filter.mayMatch(key), fields[2] === '1', line);
+        for (const offsets of [Int32Array.of(0, key.length), BigInt64Array.of(0n, BigInt(key.length))]) {
+          assert.strictEqual(filter.mayMatchOffsets(key, offsets)[0], Number(fields[2]), line);
+        }
+      } else {
+        assert.fail(line);
+      }
+      golden++;
+    }
+  });
+
+  test('the library', () => {
+    assert.strictEqual(bloom.version(), '1.0.0');
+    assert.strictEqual(bloom.bitsPerKeyFor(0.01, KEYS), 10);
+    const rate = bloom.falsePositiveRate(10, KEYS);
+    assert.ok(rate > 0.005 && rate < 0.01);
+    const filter = new bloom.Policy().createFilter([Buffer.from('hello'), Buffer.from('world')]);
+    const info = filter.inspect();
+    assert.deepStrictEqual([info.bits, info.bitsSet, info.probes], [64, 10, 6]);
+    const positions = filter.positions(Buffer.from('hello'));
+    assert.strictEqual(positions.length, 6);
+    for (const p of positions) assert.strictEqual(filter.data[p >> 3] >> p % 8 & 1, 1);
+  });
+
+  test('errors', () => {
+    const status = (status, call) => assert.throws(call, (error) =>
+      error instanceof bloom.BloomError && error.status === status &&
+        error.message === bloom.statusMessage(status));
+    const [policy, builder] = [new bloom.Policy(), new bloom.Builder()];
+    const small = policy.createFilter([Buffer.from('a')]);
+    status(4, () => small.union(policy.createFilter(Array(100).fill(Buffer.from('a')))));
+    status(2, () => builder.finish(2n ** 63n));
+    const data = Buffer.from('0123456789');
+    for (const wrong of [[0, 7, 5], [-1, 7, 9], [0, 5, 11]]) {
+      for (const offsets of [Int32Array.from(wrong), BigInt64Array.from(wrong, BigInt)]) {
+        status(1, () => policy.createFilterOffsets(data, offsets));
+        status(1, () => small.mayMatchOffsets(data, offsets));
+      }
+    }
+    assert.throws(() => policy.createFilterOffsets(data, [0, 1]), TypeError);
+    for (const length of [3, 0, undefined]) {
+      assert.throws(() => policy.createFilterFixed(data, length), RangeError);
+    }
+    for (let i = 0; i < 2; i++) {
+      policy.close();
+      builder.close();
+    }
+    assert.throws(() => policy.createFilter([]), /closed/);
+    assert.throws(() => builder.add(data), /closed/);
+  });
+
+  test('the collector', async () => {
+    assert.ok(global.gc, 'run with --expose-gc');
+    const collect = async (limit) => {
+      for (let i = 0; i < 100 && bloom.livePolicies() > limit; i++) {
+        global.gc();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    await collect(0);
+    const living = bloom.livePolicies();
+    (() => {
+      const policies = Array.from({ length: 100 }, () => new bloom.Policy());
+      assert.strictEqual(bloom.livePolicies(), living + 100);
+      policies[0].close();
+      assert.strictEqual(bloom.livePolicies(), living + 99);
+    })();
+    await collect(living);
+    assert.strictEqual(bloom.livePolicies(), living);
+  });
+
+  test('a million keys', async () => {
+    const data = Buffer.concat(Array.from({ length: KEYS },
+      (_, i) => Buffer.from(`key-${String(i).padStart(12, '0')}`)));
+    const half = data.subarray(0, HALF * KEY_LENGTH);
+    const policy = new bloom.Policy(10);
+    const filter = policy.createFilterFixed(half, KEY_LENGTH);
+    const answers = filter.mayMatchFixed(data, KEY_LENGTH);
+    const offsets = new Int32Array(KEYS + 1);
+    let matches = 0;
+    for (let i = 0; i < KEYS; i++) {
+      const answer = filter.mayMatch(data.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH));
+      if (answer !== (answers[i] === 1)) assert.fail(`key ${i}`);
+      matches += answers[i];
+      offsets[i + 1] = (i + 1) * KEY_LENGTH;
+    }
+    assert.ok(filter.mayMatchOffsets(data, offsets).equals(answers));
+
+    const memory = { data: shared(data), filter: shared(filter.data) };
+    const parts = await Promise.all([0, 1, 2, 3].map((part) => new Promise((resolve, reject) => {
+      const worker = new Worker(__filename, { workerData: { ...memory, part } });
+      worker.on('message', resolve).on('error', reject);
+    })));
+    for (const part of parts) assert.ok(answers.equals(part.answers));
+    assert.ok(filter.data.equals(parts.map(({ part }) => new bloom.Filter(part))
+      .reduce((all, part) => all.union(part)).data));
+
+    const some = Array.from({ length: 1000 }, (_, i) =>
+      Buffer.from(data.subarray((HALF - 500 + i) * KEY_LENGTH, (HALF - 499 + i) * KEY_LENGTH)));
+    let found = 0;
+    const one = bestOf(200, () => { for (const key of some) if (filter.mayMatch(key)) found++; });
+    const query = bestOf(20, () => filter.mayMatchFixed(data, KEY_LENGTH));
+    const build = bestOf(20, () => policy.createFilterFixed(half, KEY_LENGTH));
+    console.log('\n' + JSON.stringify({
+      language: 'JavaScript', through: `koffi ${require('koffi').version}`,
+      runtime: `Node ${process.versions.node}`, library: bloom.version(), active: bloom.active(),
+      kernel: policy.kernel, golden, matches,
+      filter_hash: bloom.hash(filter.data).toString(16).padStart(8, '0'),
+      call_ns: Math.round(one / some.length * 1e10) / 10,
+      query_keys_per_s: Math.round(KEYS / query), build_keys_per_s: Math.round(HALF / build),
+    }));
+  });
+}
