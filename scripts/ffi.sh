@@ -3,7 +3,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python ruby luajit go java csharp)
+languages=(python node deno ruby luajit go zig java csharp)
 
 usage() {
   cat <<TEXT
@@ -46,7 +46,6 @@ done
 
 out=$root/target/ffi
 python=$out/venv/bin/python
-node_modules=$out/npm/node_modules
 # Debian's own, also where another one comes first in PATH: plyvel of Debian is only there.
 system_python=/usr/bin/python3
 
@@ -74,6 +73,24 @@ run_python() {
   "$python" arrays_test.py
   "$system_python" plyvel_callbacks.py
   "$python" plyvel_callbacks.py
+}
+
+run_node() {
+  npm_install koffi@3.3.4
+  export NODE_PATH=$out/npm/node_modules
+  cd node
+  node example.js
+  node --expose-gc bloom.test.js
+}
+
+run_deno() {
+  npm_install deno@2.9.6
+  export DENO_DIR=$out/deno DENO_NO_UPDATE_CHECK=1 NO_COLOR=1
+  local deno=$out/npm/node_modules/.bin/deno
+  cd deno
+  "$deno" check ./*.ts
+  "$deno" run --no-check --allow-ffi example.ts
+  "$deno" test --no-check --allow-ffi --allow-env --allow-read --v8-flags=--expose-gc bloom_test.ts
 }
 
 run_ruby() {

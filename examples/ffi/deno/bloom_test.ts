@@ -1,0 +1,183 @@
+// The wrapper of leveldb_bloom.ts: golden values, a million keys, errors, workers, the collector.
+
+import * as bloom from "./leveldb_bloom.ts";
+
+const KEY_LENGTH = 16;
+const KEYS = 1_000_000;
+const HALF = KEYS / 2;
+const encoder = new TextEncoder();
+
+function check(condition: boolean, what: unknown): asserts condition {
+  if (!condition) throw new Error(`not so: ${what}`);
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+function unhex(text: string): bloom.Bytes {
+  return Uint8Array.from(text === "-" ? [] : text.match(/../g)!, (byte) => parseInt(byte, 16));
+}
+
+function thrown(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+function bestOf(rounds: number, work: () => unknown): number {
+  let best = Infinity;
+  for (let i = 0; i < rounds; i++) {
+    const start = performance.now();
+    work();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best / 1e3;
+}
+
+let golden = 0;
+
+Deno.test("golden values", () => {
+  const lines = Deno.readTextFileSync(Deno.env.get("LEVELDB_BLOOM_GOLDEN")!).trim().split("\n");
+  for (const line of lines) {
+    const [kind, ...fields] = line.split(" ");
+    if (kind === "filter") {
+      using policy = new bloom.Policy(Number(fields[0]));
+      using builder = new bloom.Builder(Number(fields[0]));
+      const keys = fields.slice(2).map(unhex);
+      check(equal(policy.createFilter(keys).data, unhex(fields[1])), line);
+      keys.forEach((key) => builder.add(key));
+      check(builder.size === keys.length, line);
+      check(equal(builder.finish().data, unhex(fields[1])), line);
+      check(builder.size === 0, line);
+    } else if (kind === "hash") {
+      check(bloom.hash(unhex(fields[0])) === parseInt(fields[1], 16), line);
+    } else {
+      check(kind === "answer", line);
+      const key = unhex(fields[0]);
+      const filter = new bloom.Filter(unhex(fields[1]));
+      check(filter.mayMatch(key) === (fields[2] === "1"), line);
+      for (const offsets of [Int32Array.of(0, key.length), BigInt64Array.of(0n, BigInt(key.length))]) {
+        check(filter.mayMatchOffsets(key, offsets)[0] === Number(fields[2]), line);
+      }
+    }
+    golden++;
+  }
+});
+
+Deno.test("the library", () => {
+  check(bloom.version() === "1.0.0", bloom.version());
+  check(bloom.bitsPerKeyFor(0.01, KEYS) === 10, "bits per key");
+  const rate = bloom.falsePositiveRate(10, KEYS);
+  check(rate > 0.005 && rate < 0.01, rate);
+  using policy = new bloom.Policy();
+  const filter = policy.createFilter([encoder.encode("hello"), encoder.encode("world")]);
+  const info = filter.inspect();
+  check(info.bits === 64 && info.bitsSet === 10 && info.probes === 6, JSON.stringify(info));
+  const positions = filter.positions(encoder.encode("hello"));
+  check(positions.length === 6, positions);
+  check(positions.every((p) => (filter.data[p >> 3] >> p % 8 & 1) === 1), positions);
+});
+
+Deno.test("errors", () => {
+  const status = (status: number, call: () => unknown) => {
+    const error = thrown(call);
+    check(error instanceof bloom.BloomError && error.status === status, error);
+    check(error.message === bloom.statusMessage(status), error);
+  };
+  const policy = new bloom.Policy();
+  const builder = new bloom.Builder();
+  const a = encoder.encode("a");
+  const small = policy.createFilter([a]);
+  status(4, () => small.union(policy.createFilter(Array(100).fill(a))));
+  status(2, () => builder.finish(2n ** 63n));
+  const data = encoder.encode("0123456789");
+  for (const wrong of [[0, 7, 5], [-1, 7, 9], [0, 5, 11]]) {
+    for (const offsets of [Int32Array.from(wrong), BigInt64Array.from(wrong.map(BigInt))]) {
+      status(1, () => policy.createFilterOffsets(data, offsets));
+      status(1, () => small.mayMatchOffsets(data, offsets));
+    }
+  }
+  for (const length of [3, 0]) {
+    check(thrown(() => policy.createFilterFixed(data, length)) instanceof RangeError, length);
+  }
+  for (let i = 0; i < 2; i++) {
+    policy.close();
+    builder.close();
+  }
+  check(`${thrown(() => policy.createFilter([]))}`.includes("closed"), "closed");
+  check(`${thrown(() => builder.add(a))}`.includes("closed"), "closed");
+});
+
+Deno.test("the collector", async () => {
+  const gc = (globalThis as { gc?: () => void }).gc;
+  check(gc !== undefined, "run with --v8-flags=--expose-gc");
+  const living = bloom.livePolicies();
+  (() => {
+    const policies = Array.from({ length: 100 }, () => new bloom.Policy());
+    check(bloom.livePolicies() === living + 100, bloom.livePolicies());
+    policies[0].close();
+    check(bloom.livePolicies() === living + 99, bloom.livePolicies());
+  })();
+  for (let i = 0; i < 100 && bloom.livePolicies() > living; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  check(bloom.livePolicies() === living, `${bloom.livePolicies() - living} policies left`);
+});
+
+Deno.test("a million keys", async () => {
+  const data = encoder.encode(
+    Array.from({ length: KEYS }, (_, i) => `key-${String(i).padStart(12, "0")}`).join(""),
+  );
+  const keyAt = (i: number) => data.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
+  const half = data.subarray(0, HALF * KEY_LENGTH);
+  using policy = new bloom.Policy(10);
+  const filter = policy.createFilterFixed(half, KEY_LENGTH);
+  const answers = filter.mayMatchFixed(data, KEY_LENGTH);
+  const offsets = new BigInt64Array(KEYS + 1);
+  let matches = 0;
+  for (let i = 0; i < KEYS; i++) {
+    check(filter.mayMatch(keyAt(i)) === (answers[i] === 1), i);
+    matches += answers[i];
+    offsets[i + 1] = BigInt((i + 1) * KEY_LENGTH);
+  }
+  check(equal(filter.mayMatchOffsets(data, offsets), answers), "offsets");
+
+  const parts = await Promise.all([0, 1, 2, 3].map((part) =>
+    new Promise<{ part: bloom.Bytes; answers: bloom.Bytes }>((resolve, reject) => {
+      const worker = new Worker(new URL("./bloom_worker.ts", import.meta.url), { type: "module" });
+      worker.onmessage = ({ data }) => {
+        worker.terminate();
+        resolve(data);
+      };
+      worker.onerror = reject;
+      const size = half.length / 4;
+      worker.postMessage({
+        data, filter: filter.data, keyLength: KEY_LENGTH, total: HALF,
+        part: half.slice(part * size, (part + 1) * size),
+      });
+    })
+  ));
+  for (const part of parts) check(equal(part.answers, answers), "answers of a worker");
+  const whole = parts.map(({ part }) => new bloom.Filter(part)).reduce((all, part) => all.union(part));
+  check(equal(whole.data, filter.data), "parts united");
+
+  const some = Array.from({ length: 1000 }, (_, i) => keyAt(HALF - 500 + i).slice());
+  let found = 0;
+  const one = bestOf(200, () => {
+    for (const key of some) if (filter.mayMatch(key)) found++;
+  });
+  const query = bestOf(20, () => filter.mayMatchFixed(data, KEY_LENGTH));
+  const build = bestOf(20, () => policy.createFilterFixed(half, KEY_LENGTH));
+  console.log("\n" + JSON.stringify({
+    language: "TypeScript", through: "Deno.dlopen", runtime: `Deno ${Deno.version.deno}`,
+    library: bloom.version(), active: bloom.active(), kernel: policy.kernel, golden, matches,
+    filter_hash: bloom.hash(filter.data).toString(16).padStart(8, "0"),
+    call_ns: Math.round(one / some.length * 1e10) / 10,
+    query_keys_per_s: Math.round(KEYS / query), build_keys_per_s: Math.round(HALF / build),
+  }));
+});

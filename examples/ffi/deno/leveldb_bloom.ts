@@ -1,0 +1,272 @@
+// leveldb-bloom for Deno through Deno.dlopen.
+// Shows: disposable classes with a FinalizationRegistry; Uint8Arrays handed over as they are.
+
+const FLAT = ["buffer", "usize", "buffer", "usize"] as const;
+const FIXED = ["buffer", "usize", "usize"] as const;
+const KEY = ["buffer", "usize"] as const;
+const FILTER = ["buffer", "usize"] as const;
+const ANSWERS = [...FILTER, "buffer", "buffer", "buffer"] as const;
+
+const native = Deno.dlopen("libleveldb_bloom.so.1", {
+  leveldb_bloom_version: { parameters: [], result: "pointer" },
+  leveldb_bloom_active: { parameters: [], result: "pointer" },
+  leveldb_bloom_status_message: { parameters: ["i32"], result: "pointer" },
+  leveldb_bloom_live_policies: { parameters: [], result: "usize" },
+  leveldb_bloom_hash: { parameters: KEY, result: "u32" },
+  leveldb_bloom_false_positive_rate: { parameters: ["i32", "usize"], result: "f64" },
+  leveldb_bloom_bits_per_key_for: { parameters: ["f64", "usize"], result: "i32" },
+  leveldb_bloom_policy_create: { parameters: ["i32"], result: "pointer" },
+  leveldb_bloom_policy_destroy: { parameters: ["pointer"], result: "void" },
+  leveldb_bloom_kernel: { parameters: ["pointer"], result: "pointer" },
+  leveldb_bloom_filter_size: { parameters: ["pointer", "usize"], result: "usize" },
+  leveldb_bloom_fill_filter_offsets32: { parameters: ["pointer", ...FLAT, ...FILTER], result: "i32" },
+  leveldb_bloom_fill_filter_offsets64: { parameters: ["pointer", ...FLAT, ...FILTER], result: "i32" },
+  leveldb_bloom_fill_filter_fixed: { parameters: ["pointer", ...FIXED, ...FILTER], result: "i32" },
+  leveldb_bloom_builder_create: { parameters: ["i32"], result: "pointer" },
+  leveldb_bloom_builder_destroy: { parameters: ["pointer"], result: "void" },
+  leveldb_bloom_builder_add: { parameters: ["pointer", ...KEY], result: "i32" },
+  leveldb_bloom_builder_add_fixed: { parameters: ["pointer", ...FIXED], result: "i32" },
+  leveldb_bloom_builder_num_keys: { parameters: ["pointer"], result: "usize" },
+  leveldb_bloom_builder_filter_size: { parameters: ["pointer", "usize"], result: "usize" },
+  leveldb_bloom_builder_finish: { parameters: ["pointer", "usize", ...FILTER], result: "i32" },
+  leveldb_bloom_union: { parameters: [...FILTER, ...FILTER], result: "i32" },
+  leveldb_bloom_key_may_match: { parameters: [...KEY, ...FILTER], result: "u8" },
+  leveldb_bloom_keys_may_match_offsets32: { parameters: [...FLAT, ...ANSWERS], result: "i32" },
+  leveldb_bloom_keys_may_match_offsets64: { parameters: [...FLAT, ...ANSWERS], result: "i32" },
+  leveldb_bloom_keys_may_match_fixed: { parameters: [...FIXED, ...ANSWERS], result: "i32" },
+  leveldb_bloom_inspect: { parameters: [...FILTER, "buffer"], result: "i32" },
+  leveldb_bloom_positions: { parameters: [...KEY, ...FILTER, "buffer", "usize"], result: "usize" },
+}).symbols;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+export type Offsets = Int32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>;
+
+const TOO_LARGE = 2;
+
+function text(pointer: Deno.PointerValue): string {
+  return pointer === null ? "" : new Deno.UnsafePointerView(pointer).getCString();
+}
+
+/** What the library calls a status; its text is the library's. */
+export class BloomError extends Error {
+  override name = "BloomError";
+
+  constructor(readonly status: number) {
+    super(statusMessage(status));
+  }
+}
+
+function check(status: number): void {
+  if (status !== 0) throw new BloomError(status);
+}
+
+/** Memory for a filter. A size of 0 says that no size_t can hold it. */
+function newFilter(size: bigint): Bytes {
+  if (size === 0n) throw new BloomError(TOO_LARGE);
+  return new Uint8Array(Number(size));
+}
+
+function countFixed(data: Bytes, keyLength: number): number {
+  if (!(keyLength >= 1) || data.length % keyLength !== 0) {
+    throw new RangeError(`${data.length} bytes are no whole number of keys of ${keyLength}`);
+  }
+  return data.length / keyLength;
+}
+
+/** One more than keys. */
+function countOffsets(offsets: Offsets): number {
+  if (offsets.length === 0) throw new RangeError("there is at least one offset");
+  return offsets.length - 1;
+}
+
+export function version(): string {
+  return text(native.leveldb_bloom_version());
+}
+
+export function active(): string {
+  return text(native.leveldb_bloom_active());
+}
+
+export function statusMessage(status: number): string {
+  return text(native.leveldb_bloom_status_message(status));
+}
+
+export function livePolicies(): number {
+  return Number(native.leveldb_bloom_live_policies());
+}
+
+export function hash(key: Bytes): number {
+  return native.leveldb_bloom_hash(key, BigInt(key.length));
+}
+
+export function falsePositiveRate(bitsPerKey: number, keys: number): number {
+  return native.leveldb_bloom_false_positive_rate(bitsPerKey, BigInt(keys));
+}
+
+/** 0: no number of bits per key reaches that rate. */
+export function bitsPerKeyFor(rate: number, keys: number): number {
+  return native.leveldb_bloom_bits_per_key_for(rate, BigInt(keys));
+}
+
+type Destroy = (handle: Deno.PointerValue) => void;
+const registry = new FinalizationRegistry<[Destroy, Deno.PointerValue]>(
+  ([destroy, handle]) => destroy(handle),
+);
+
+/** A handle of the library: given back by close, the end of a `using`, or after the collector. */
+class Owner implements Disposable {
+  #handle: Deno.PointerValue;
+  #destroy: Destroy;
+
+  constructor(handle: Deno.PointerValue, destroy: Destroy) {
+    if (handle === null) throw new Error("there is no memory");
+    this.#handle = handle;
+    this.#destroy = destroy;
+    registry.register(this, [destroy, handle], this);
+  }
+
+  protected get handle(): Deno.PointerValue {
+    if (this.#handle === null) throw new Error("it is closed");
+    return this.#handle;
+  }
+
+  close(): void {
+    if (this.#handle === null) return;
+    registry.unregister(this);
+    this.#destroy(this.#handle);
+    this.#handle = null;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** Makes filters of so many bits per key. */
+export class Policy extends Owner {
+  constructor(bitsPerKey = 10) {
+    super(native.leveldb_bloom_policy_create(bitsPerKey), native.leveldb_bloom_policy_destroy);
+  }
+
+  get kernel(): string {
+    return text(native.leveldb_bloom_kernel(this.handle));
+  }
+
+  createFilter(keys: Bytes[]): Filter {
+    const offsets = new BigInt64Array(keys.length + 1);
+    keys.forEach((key, i) => offsets[i + 1] = offsets[i] + BigInt(key.length));
+    const data = new Uint8Array(Number(offsets[keys.length]));
+    keys.forEach((key, i) => data.set(key, Number(offsets[i])));
+    return this.createFilterOffsets(data, offsets);
+  }
+
+  /** Key i is the bytes of data from offset i up to offset i + 1. */
+  createFilterOffsets(data: Bytes, offsets: Offsets): Filter {
+    const keys = BigInt(countOffsets(offsets));
+    const filter = newFilter(native.leveldb_bloom_filter_size(this.handle, keys));
+    const fill = offsets instanceof Int32Array
+      ? native.leveldb_bloom_fill_filter_offsets32
+      : native.leveldb_bloom_fill_filter_offsets64;
+    check(fill(this.handle, data, BigInt(data.length), offsets, keys, filter, BigInt(filter.length)));
+    return new Filter(filter);
+  }
+
+  /** Keys of one length, one behind the other. */
+  createFilterFixed(data: Bytes, keyLength: number): Filter {
+    const keys = BigInt(countFixed(data, keyLength));
+    const filter = newFilter(native.leveldb_bloom_filter_size(this.handle, keys));
+    check(native.leveldb_bloom_fill_filter_fixed(
+      this.handle, data, BigInt(keyLength), keys, filter, BigInt(filter.length)));
+    return new Filter(filter);
+  }
+}
+
+/** Collects keys as they come. */
+export class Builder extends Owner {
+  constructor(bitsPerKey = 10) {
+    super(native.leveldb_bloom_builder_create(bitsPerKey), native.leveldb_bloom_builder_destroy);
+  }
+
+  add(key: Bytes): void {
+    check(native.leveldb_bloom_builder_add(this.handle, key, BigInt(key.length)));
+  }
+
+  addFixed(data: Bytes, keyLength: number): void {
+    check(native.leveldb_bloom_builder_add_fixed(
+      this.handle, data, BigInt(keyLength), BigInt(countFixed(data, keyLength))));
+  }
+
+  get size(): number {
+    return Number(native.leveldb_bloom_builder_num_keys(this.handle));
+  }
+
+  /** The filter of the keys added, as large as one for totalKeys, or for those added if that is 0;
+   * the builder is empty again. Parts of one filter, made with the same total, are united with
+   * Filter.union. */
+  finish(totalKeys: number | bigint = 0): Filter {
+    const total = BigInt(totalKeys);
+    const filter = newFilter(native.leveldb_bloom_builder_filter_size(this.handle, total));
+    check(native.leveldb_bloom_builder_finish(this.handle, total, filter, BigInt(filter.length)));
+    return new Filter(filter);
+  }
+}
+
+/** The bytes of a filter: one key, or many at once. */
+export class Filter {
+  #length: bigint;
+
+  constructor(readonly data: Bytes) {
+    this.#length = BigInt(data.length);
+  }
+
+  mayMatch(key: Bytes): boolean {
+    return native.leveldb_bloom_key_may_match(key, BigInt(key.length), this.data, this.#length) !== 0;
+  }
+
+  /** A byte of 0 or 1 for each key. */
+  mayMatchOffsets(data: Bytes, offsets: Offsets): Bytes {
+    const results = new Uint8Array(countOffsets(offsets));
+    const ask = offsets instanceof Int32Array
+      ? native.leveldb_bloom_keys_may_match_offsets32
+      : native.leveldb_bloom_keys_may_match_offsets64;
+    check(ask(data, BigInt(data.length), offsets, BigInt(results.length), this.data, this.#length,
+      results, null, null));
+    return results;
+  }
+
+  mayMatchFixed(data: Bytes, keyLength: number): Bytes {
+    const results = new Uint8Array(countFixed(data, keyLength));
+    check(native.leveldb_bloom_keys_may_match_fixed(data, BigInt(keyLength), BigInt(results.length),
+      this.data, this.#length, results, null, null));
+    return results;
+  }
+
+  /** The filter of both filters' keys. */
+  union(other: Filter): Filter {
+    const into = this.data.slice();
+    check(native.leveldb_bloom_union(into, this.#length, other.data, other.#length));
+    return new Filter(into);
+  }
+
+  /** What the bytes say. */
+  inspect() {
+    const info = new DataView(new ArrayBuffer(48));
+    check(native.leveldb_bloom_inspect(this.data, this.#length, info.buffer));
+    return {
+      bits: Number(info.getBigUint64(0, true)),
+      bitsSet: Number(info.getBigUint64(8, true)),
+      probes: info.getUint32(16, true),
+      fill: info.getFloat64(24, true),
+      estimatedKeys: info.getFloat64(32, true),
+      falsePositiveRate: info.getFloat64(40, true),
+    };
+  }
+
+  /** The bits that a query for the key reads. */
+  positions(key: Bytes): number[] {
+    const found = new BigUint64Array(30);
+    const number = native.leveldb_bloom_positions(key, BigInt(key.length), this.data, this.#length,
+      found, BigInt(found.length));
+    return Array.from(found.subarray(0, Number(number)), Number);
+  }
+}
