@@ -118,6 +118,17 @@ run_go() {
   go test -count=1 -v .
 }
 
+run_zig() {
+  ensure_packages python3-venv
+  pip_install zig/requirements.txt
+  # Not in the home directory, as it is otherwise.
+  export ZIG_GLOBAL_CACHE_DIR=$out/zig ZIG_LOCAL_CACHE_DIR=$out/zig
+  local options=(-OReleaseSafe -fstrip "-I$root/include" "-L$library" -lleveldb_bloom -lc)
+  cd zig
+  "$python" -m ziglang run "${options[@]}" example.zig
+  "$python" -m ziglang test "${options[@]}" bloom_test.zig
+}
+
 run_java() {
   ensure_packages libjna-java
   command -v javac >/dev/null || ensure_packages openjdk-17-jdk-headless

@@ -1,0 +1,221 @@
+//! The wrapper of leveldb_bloom.zig: golden values, a million keys, errors, threads, leaks.
+
+const std = @import("std");
+const builtin = @import("builtin");
+const bloom = @import("leveldb_bloom.zig");
+const testing = std.testing;
+
+const key_length = 16;
+const num_keys = 1_000_000;
+const half = num_keys / 2;
+const batch = 100_000;
+
+/// The bytes in `text`, in `buffer`.
+fn unhex(buffer: []u8, text: []const u8) ![]u8 {
+    return if (std.mem.eql(u8, text, "-")) buffer[0..0] else std.fmt.hexToBytes(buffer, text);
+}
+
+fn checkGolden(line: []const u8, allocator: std.mem.Allocator) !void {
+    var fields = std.mem.splitScalar(u8, line, ' ');
+    const kind = fields.next().?;
+    var first: [1000]u8 = undefined;
+    var second: [1000]u8 = undefined;
+    if (std.mem.eql(u8, kind, "filter")) {
+        const bits = try std.fmt.parseInt(c_int, fields.next().?, 10);
+        const expected = try unhex(&first, fields.next().?);
+        const policy = try bloom.Policy.init(bits);
+        defer policy.deinit();
+        const builder = try bloom.Builder.init(bits);
+        defer builder.deinit();
+        var keys: [200][]const u8 = undefined;
+        var number: usize = 0;
+        var used: usize = 0;
+        while (fields.next()) |field| : (number += 1) {
+            const key = try unhex(second[used..], field);
+            used += key.len;
+            keys[number] = key;
+            try builder.add(key);
+        }
+        try testing.expectEqual(number, builder.numKeys());
+        for ([_][]u8{
+            try policy.createFilter(allocator, keys[0..number]),
+            try builder.finish(allocator, 0),
+        }) |made| {
+            defer allocator.free(made);
+            try testing.expectEqualSlices(u8, expected, made);
+        }
+        try testing.expectEqual(0, builder.numKeys());
+    } else if (std.mem.eql(u8, kind, "hash")) {
+        const key = try unhex(&first, fields.next().?);
+        try testing.expectEqual(try std.fmt.parseInt(u32, fields.next().?, 16), bloom.hash(key));
+    } else {
+        try testing.expectEqualStrings("answer", kind);
+        const key = try unhex(&first, fields.next().?);
+        const filter = try unhex(&second, fields.next().?);
+        const expected = std.mem.eql(u8, fields.next().?, "1");
+        try testing.expectEqual(expected, bloom.mayMatch(filter, key));
+        var result: [1]u8 = undefined;
+        const matches = try bloom.mayMatchOffsets(filter, key, &.{ 0, @intCast(key.len) }, &result);
+        try testing.expectEqual(@intFromBool(expected), result[0]);
+        try testing.expectEqual(@intFromBool(expected), matches);
+    }
+}
+
+test "the library" {
+    try testing.expectEqualStrings("1.0.0", bloom.version());
+    try testing.expectEqual(10, bloom.bitsPerKeyFor(0.01, num_keys));
+    try testing.expectEqual(null, bloom.bitsPerKeyFor(1e-12, num_keys));
+    const rate = bloom.falsePositiveRate(10, num_keys);
+    try testing.expect(rate > 0.005 and rate < 0.01);
+    const policy = try bloom.Policy.init(10);
+    defer policy.deinit();
+    const filter = try policy.createFilter(testing.allocator, &.{ "hello", "world" });
+    defer testing.allocator.free(filter);
+    const info = try bloom.inspect(filter);
+    try testing.expectEqual(64, info.bits);
+    try testing.expectEqual(10, info.bits_set);
+    try testing.expectEqual(6, info.probes);
+    var buffer: [30]u64 = undefined;
+    const positions = bloom.positions(filter, "hello", &buffer);
+    try testing.expectEqual(6, positions.len);
+    for (positions) |p| try testing.expectEqual(1, filter[p / 8] >> @intCast(p % 8) & 1);
+}
+
+test "errors" {
+    const allocator = testing.allocator;
+    const living = bloom.livePolicies();
+    const policy = try bloom.Policy.init(10);
+    const builder = try bloom.Builder.init(10);
+    defer builder.deinit();
+    const small = try policy.createFilter(allocator, &.{"a"});
+    defer allocator.free(small);
+    const large = try policy.createFilter(allocator, &(.{"a"} ** 100));
+    defer allocator.free(large);
+    try testing.expectError(error.Mismatch, bloom.unite(small, large));
+    try testing.expectError(error.TooLarge, builder.finish(allocator, 1 << 63));
+    var results: [2]u8 = undefined;
+    for ([_][3]i64{ .{ 0, 7, 5 }, .{ -1, 7, 9 }, .{ 0, 5, 11 } }) |wrong| {
+        try testing.expectError(error.InvalidArgument, policy.createFilterOffsets(allocator, "0123456789", &wrong));
+        try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "0123456789", &wrong, &results));
+    }
+    try testing.expectError(error.InvalidArgument, policy.createFilterFixed(allocator, "12345", 2));
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "12345", 0, &results));
+    for ([_]bloom.Error{ error.InvalidArgument, error.TooLarge, error.NoMemory, error.Mismatch }) |problem| {
+        try testing.expect(bloom.message(problem).len > 3);
+        try testing.expect(!std.mem.eql(u8, bloom.message(problem), bloom.message(error.Unknown)));
+    }
+    try testing.expectEqual(living + 1, bloom.livePolicies());
+    policy.deinit();
+    try testing.expectEqual(living, bloom.livePolicies());
+}
+
+const Part = struct {
+    keys: []const u8,
+    data: []const u8,
+    filter: []const u8,
+    answers: []const u8,
+    made: []u8 = &.{},
+    failure: ?anyerror = null,
+
+    fn run(self: *Part) void {
+        self.work() catch |problem| {
+            self.failure = problem;
+        };
+    }
+
+    fn work(self: *Part) !void {
+        const allocator = std.heap.c_allocator;
+        const answers = try allocator.alloc(u8, self.answers.len);
+        defer allocator.free(answers);
+        _ = try bloom.mayMatchFixed(self.filter, self.data, key_length, answers);
+        try testing.expectEqualSlices(u8, self.answers, answers);
+        const builder = try bloom.Builder.init(10);
+        defer builder.deinit();
+        try builder.addFixed(self.keys, key_length);
+        self.made = try builder.finish(allocator, half);
+    }
+};
+
+var found: usize = 0;
+
+test "a million keys" {
+    const allocator = std.heap.c_allocator;
+    const data = try allocator.alloc(u8, num_keys * key_length);
+    defer allocator.free(data);
+    const offsets = try allocator.alloc(i64, num_keys + 1);
+    defer allocator.free(offsets);
+    offsets[0] = 0;
+    for (0..num_keys) |i| {
+        _ = try std.fmt.bufPrint(data[i * key_length ..][0..key_length], "key-{d:0>12}", .{i});
+        offsets[i + 1] = @intCast((i + 1) * key_length);
+    }
+    const first = data[0 .. half * key_length];
+    const policy = try bloom.Policy.init(10);
+    defer policy.deinit();
+    const filter = try policy.createFilterFixed(allocator, first, key_length);
+    defer allocator.free(filter);
+    const answers = try allocator.alloc(u8, num_keys);
+    defer allocator.free(answers);
+    const matches = try bloom.mayMatchFixed(filter, data, key_length, answers);
+    var ones: usize = 0;
+    for (answers, 0..) |answer, i| {
+        const single = bloom.mayMatch(filter, data[i * key_length ..][0..key_length]);
+        try testing.expectEqual(@intFromBool(single), answer);
+        ones += answer;
+    }
+    try testing.expectEqual(ones, matches);
+    const others = try allocator.alloc(u8, num_keys);
+    defer allocator.free(others);
+    _ = try bloom.mayMatchOffsets(filter, data, offsets, others);
+    try testing.expectEqualSlices(u8, answers, others);
+
+    var parts: [4]Part = undefined;
+    var threads: [4]std.Thread = undefined;
+    const size = first.len / 4;
+    for (&parts, &threads, 0..) |*part, *thread, i| {
+        part.* = .{ .keys = first[i * size ..][0..size], .data = data, .filter = filter, .answers = answers };
+        thread.* = try std.Thread.spawn(.{}, Part.run, .{part});
+    }
+    for (threads) |thread| thread.join();
+    for (&parts) |part| if (part.failure) |problem| return problem;
+    for (parts[1..]) |part| try bloom.unite(parts[0].made, part.made);
+    try testing.expectEqualSlices(u8, filter, parts[0].made);
+    for (parts) |part| allocator.free(part.made);
+
+    var timer = try std.time.Timer.start();
+    var one: u64 = std.math.maxInt(u64);
+    var query = one;
+    var build = one;
+    const some = data[(half - batch / 2) * key_length ..][0 .. batch * key_length];
+    for (0..200) |_| {
+        timer.reset();
+        for (half - 500..half + 500) |i| {
+            if (bloom.mayMatch(filter, data[i * key_length ..][0..key_length])) found += 1;
+        }
+        one = @min(one, timer.lap());
+        _ = try bloom.mayMatchFixed(filter, some, key_length, others[0..batch]);
+        query = @min(query, timer.lap());
+        allocator.free(try policy.createFilterFixed(allocator, some, key_length));
+        build = @min(build, timer.lap());
+    }
+
+    const golden = try std.fs.cwd().readFileAlloc(allocator, std.posix.getenv("LEVELDB_BLOOM_GOLDEN").?, 1 << 20);
+    defer allocator.free(golden);
+    var lines = std.mem.tokenizeScalar(u8, golden, '\n');
+    var count: usize = 0;
+    while (lines.next()) |line| : (count += 1) {
+        checkGolden(line, testing.allocator) catch |problem| {
+            std.debug.print("{s}\n", .{line});
+            return problem;
+        };
+    }
+    const seconds = batch * 1e9;
+    std.debug.print("\n{{\"language\":\"Zig\",\"through\":\"@cImport\",\"runtime\":\"{s}\",\"library\":\"{s}\"," ++
+        "\"active\":\"{s}\",\"kernel\":\"{s}\",\"golden\":{d},\"matches\":{d},\"filter_hash\":\"{x:0>8}\"," ++
+        "\"call_ns\":{d:.1},\"query_keys_per_s\":{d:.0},\"build_keys_per_s\":{d:.0}}}\n", .{
+        builtin.zig_version_string,               bloom.version(),                     bloom.active(),
+        policy.kernel(),                          count,                               matches,
+        bloom.hash(filter),                       @as(f64, @floatFromInt(one)) / 1000, seconds / @as(f64, @floatFromInt(query)),
+        seconds / @as(f64, @floatFromInt(build)),
+    });
+}
