@@ -588,6 +588,7 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
         keys,
         // SAFETY: the caller's word, as below; there are as many hashes as keys.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
+        // SAFETY: the caller's word.
         |hashes| unsafe { insert_hashes(hashes, k, array) },
     );
 }

@@ -1,7 +1,7 @@
 //! include/leveldb_bloom.h is generated from the exports, and include/leveldb_bloom.cdef.h from it;
 //! this test says when they were not.
 //!
-//! `WRITE=1 cargo test --test header` writes them anew.
+//! `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes them anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -92,7 +92,7 @@ fn committed_is_generated(name: &str, generated: &str) {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == generated,
-        "{name} is not what the exports say; `WRITE=1 cargo test --test header` writes it anew"
+        "{name} is not what the exports say; `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes it anew"
     );
 }
 
