@@ -12,6 +12,8 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   rustfmt, clippy       formatting and lints, warnings denied
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
+  supply_chain.sh       --quick: dependencies, the package, the oldest Rust
+  cross.sh              ARM and big-endian, and the choice of kernels on x86-64, under qemu
   ctest                 the C and C++ library against real LevelDBs (ctest/)
   fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   test_inspector.sh     the command leveldb-bloom on databases of many writers
@@ -40,6 +42,11 @@ esac
 
 ensure_rust
 command -v cc >/dev/null || ensure_packages build-essential
+step "CONTRIBUTING.md"
+for script in scripts/*.sh; do
+  [ "$script" = scripts/common.sh ] || grep -q "$script" CONTRIBUTING.md ||
+    fail "CONTRIBUTING.md does not say when $script runs"
+done
 step "rustfmt"
 cargo fmt --all --check
 step "clippy"
@@ -60,6 +67,9 @@ fi
 
 step "verify"
 scripts/verify.sh --quick
+
+scripts/supply_chain.sh --quick
+scripts/cross.sh aarch64 s390x nehalem haswell
 
 step "cmake"
 cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BLOOM_BUILD_TESTS=ON \

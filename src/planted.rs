@@ -10,10 +10,10 @@ compile_error!("planted faults are for tests: a release build cannot have them")
 /// In each single query.
 #[inline(never)]
 pub(crate) fn in_query(_filter: &[u8]) {
-    // SAFETY: none. That is the fault.
     #[cfg(leveldb_bloom_planted = "over_read")]
-    unsafe {
-        core::ptr::read_volatile(_filter.as_ptr().add(_filter.len()));
+    if !_filter.is_empty() {
+        // SAFETY: none. That is the fault.
+        unsafe { core::ptr::read_volatile(_filter.as_ptr().add(_filter.len())) };
     }
     // SAFETY: takes any size.
     #[cfg(leveldb_bloom_planted = "leak")]

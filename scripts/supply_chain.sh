@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# What comes in and what goes out; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/supply_chain.sh [--quick] [--write] [--help]
+
+  lock file      committed, and what cargo would choose
+  dependencies   the libraries need libc and nothing else at run time
+  package        `cargo package --list` holds what belongs and nothing else; it builds and passes
+                 its tests unpacked, on its own
+  oldest Rust    the version that Cargo.toml states builds the core and the C libraries, and the
+                 core's tests pass there
+  cargo-deny     licences, bans and sources of every dependency (deny.toml); advisories where their
+                 database can be reached
+  API            the public Rust API is the committed one (docs/public-api.txt): a change of it is
+                 seen in review, and a removal is a major version
+
+  --quick        all but the last two, which compile tools for minutes
+  --write        writes docs/public-api.txt anew
+
+A minute and a half; the first time some minutes more, for the tools, which are built into
+target/tools.
+TEXT
+}
+
+quick=
+write=
+for argument in "$@"; do
+  case "$argument" in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --quick) quick=1 ;;
+    --write) write=1 ;;
+    *) fail "scripts/supply_chain.sh: unknown argument $argument; see --help" ;;
+  esac
+done
+
+ensure_rust
+command -v cc >/dev/null || ensure_packages build-essential
+target=${CARGO_TARGET_DIR:-$root/target}
+libraries=(--package leveldb-bloom --package leveldb-bloom-shared --package leveldb-bloom-static)
+
+step "lock file"
+cargo metadata --locked --format-version 1 >/dev/null
+git ls-files --error-unmatch Cargo.lock
+
+step "dependencies"
+# Cargo prints the package itself first; for every target, not only this one.
+needed=$(cargo tree --locked --edges normal --target all --prefix none --format '{p}' \
+  "${libraries[@]}" | awk 'NF { print $1 }' | sort -u | grep -v '^leveldb-bloom' | xargs)
+echo "at run time: $needed"
+[ "$needed" = libc ] || fail "the libraries may need libc alone"
+
+step "package"
+# The version's state is what is packed, so uncommitted changes do not matter here.
+listed=$(cargo package --locked --package leveldb-bloom --list --allow-dirty 2>/dev/null)
+stranger=$(grep -vxE '\.cargo_vcs_info\.json|Cargo\.(toml|toml\.orig|lock)|build\.rs|(README|CHANGELOG)\.md|LICENSE|(src|tests|benches|examples)/[a-z0-9_/]+\.rs' \
+  <<<"$listed" || true)
+[ -z "$stranger" ] || fail "what does this do in the package? $stranger"
+for file in src/lib.rs src/probe.rs build.rs README.md LICENSE CHANGELOG.md; do
+  grep -qx "$file" <<<"$listed" || fail "not in the package: $file"
+done
+wc -l <<<"$listed" | sed 's/$/ files/'
+cargo package --locked --quiet --package leveldb-bloom --allow-dirty --no-verify 2>/dev/null
+unpacked=$target/unpacked
+rm -rf "$unpacked"
+mkdir -p "$unpacked"
+tar -xzf "$target"/package/leveldb-bloom-[0-9]*.crate -C "$unpacked" --strip-components 1
+# Not a part of ours.
+printf '\n[workspace]\n' >>"$unpacked/Cargo.toml"
+(cd "$unpacked" && CARGO_TARGET_DIR=$target/unpacked-build cargo test --quiet)
+
+step "oldest Rust"
+oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+# Rustup's, Debian's, or the only one there is.
+rustup_has() { rustup run "$oldest.0" rustc --version; }
+compiler=
+if command -v rustup >/dev/null && { rustup_has >/dev/null 2>&1 ||
+  rustup toolchain install "$oldest.0" --profile minimal; }; then
+  compiler=$(rustup run "$oldest.0" rustc --print sysroot)/bin/rustc
+else
+  for candidate in /usr/bin/rustc "$(command -v rustc)"; do
+    [[ $("$candidate" --version 2>/dev/null) != "rustc $oldest."* ]] || compiler=$candidate
+  done
+fi
+[ -n "$compiler" ] || fail "This needs Rust $oldest: \`rustup toolchain install $oldest.0\`,
+or Debian's package rustc-web of that version."
+"$compiler" --version
+RUSTC=$compiler cargo build --locked --quiet --release --target-dir "$target/oldest" \
+  "${libraries[@]}"
+RUSTC=$compiler cargo test --locked --quiet --target-dir "$target/oldest" \
+  --package leveldb-bloom --lib --tests
+[ -z "$quick" ] || exit 0
+
+# tool NAME VERSION
+tool() {
+  [ -x "$target/tools/bin/$1" ] && "$target/tools/bin/$1" --version 2>&1 | grep -q "$2" && return
+  cargo install --locked --quiet --root "$target/tools" "$1" --version "$2"
+}
+
+step "cargo-deny"
+tool cargo-deny "$CARGO_DENY"
+deny() { "$target/tools/bin/cargo-deny" --locked --workspace check --hide-inclusion-graph "$@"; }
+deny licenses bans sources
+if git ls-remote https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
+  deny advisories
+else
+  echo "advisories: not checked, their database on github.com cannot be reached"
+fi
