@@ -17,7 +17,6 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   ctest                 the C and C++ library against real LevelDBs (ctest/)
   fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   test_inspector.sh     the command leveldb-bloom on databases of many writers
-  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
@@ -84,10 +83,6 @@ cargo fmt --manifest-path fuzz/Cargo.toml --check
 scripts/fuzz.sh --seconds 5
 
 scripts/test_inspector.sh
-
-step "fuzz"
-cargo fmt --manifest-path fuzz/Cargo.toml --check
-scripts/fuzz.sh --seconds 5
 
 scripts/page.sh --test
 

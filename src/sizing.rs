@@ -180,9 +180,10 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
             steps_of_cycle(len) / m * (positions / f64::from(wraps))
         })
         .sum();
-    let same_progression = (2.0 * keys / (m * m) * shifted).min(1.0);
+    // clamp, because min is a function of libm's on some machines.
+    let same_progression = (2.0 * keys / (m * m) * shifted).clamp(0.0, 1.0);
     let same_hash = 1.0 - exp(-keys / 4_294_967_296.0);
-    let no = (1.0 - set(k)) * (1.0 - short_cycles.min(1.0)) * (1.0 - same_progression);
+    let no = (1.0 - set(k)) * (1.0 - short_cycles.clamp(0.0, 1.0)) * (1.0 - same_progression);
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
 }
 
