@@ -3,7 +3,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python node deno ruby luajit go zig java csharp)
+languages=(python node deno ruby luajit go zig java csharp distributed)
 
 usage() {
   cat <<TEXT
@@ -12,6 +12,8 @@ usage: scripts/ffi.sh [--table] [--help] [LANGUAGE...]
 Runs examples/ffi/LANGUAGE, the example and the test of each language asked for, or of all:
 
   ${languages[*]}
+
+where "distributed" is examples/distributed: one filter of keys that many processes have, with dask.
 
 Each test holds the wrapper against LevelDB's golden values, a million keys at once against as many
 single calls, wrong arguments, several threads and the collector, and measures the cost of one call
@@ -147,6 +149,16 @@ run_csharp() {
   done
 }
 
+run_distributed() {
+  ensure_packages python3-venv
+  pip_install python/requirements.txt
+  pip_install ../distributed/requirements.txt
+  export PYTHONPATH=$root/examples/ffi/python DASK_TEMPORARY_DIRECTORY=$out/dask
+  cd ../distributed
+  "$python" example.py
+  "$python" distributed_bloom_test.py
+}
+
 ensure_rust
 ensure_packages python3
 cargo build --release --locked --quiet
@@ -167,7 +179,7 @@ for language in "${asked[@]}"; do
   # In the background, because the shell would go on after a failure in a condition.
   (run_"$language") >"$out/$language.log" 2>&1 &
   if wait $!; then
-    logs+=("$out/$language.log")
+    [ "$language" = distributed ] || logs+=("$out/$language.log")
   else
     failed+=("$language")
   fi

@@ -76,6 +76,15 @@ class ArraysTest(unittest.TestCase):
             self.assertEqual(bloom.create_filter(empty).data.tobytes(), b"\0" * 8 + b"\6")
             self.assertEqual(len(bloom.Filter(whole).may_match(empty)), 0)
 
+    def test_offsets_at_odd_addresses(self):
+        for type_, kind in zip(TYPES, ("int32", "int64", "int32", "int64")):
+            offsets = b"?" + numpy.arange(0, 1001 * KEY_LENGTH, KEY_LENGTH, kind).tobytes()
+            odd = pyarrow.py_buffer(offsets).slice(1)
+            self.assertEqual(odd.address % 4, 1)
+            keys = pyarrow.Array.from_buffers(type_, 1000, [None, odd, self.whole.buffers()[2]])
+            self.assertEqual(bloom.create_filter(keys[10:]).data.tobytes(),
+                             bloom.create_filter(self.numpy_keys[10:1000]).data.tobytes())
+
     def test_no_copy(self):
         for array, address in ((self.numpy_keys, self.numpy_keys.ctypes.data),
                                (self.whole, self.whole.buffers()[2].address)):
@@ -110,14 +119,18 @@ class ArraysTest(unittest.TestCase):
         def part(number):
             with bloom.Builder() as builder:
                 builder.add(self.numpy_keys[number * HALF // 4:(number + 1) * HALF // 4])
-                return leveldb_bloom.Filter(builder.finish(HALF).data)
+                return builder.finish(HALF)
 
         members = bloom.Filter(self.expected.data)
         with concurrent.futures.ThreadPoolExecutor(4) as threads:
             first, *others = threads.map(part, range(4))
+            self.assertEqual(members.union(members).data.tobytes(), self.expected.data)
+            with self.assertRaises(bloom.BloomError) as caught:
+                members.union(bloom.Filter(b"\0" * 9))
+            self.assertEqual(caught.exception.status, 4)
             for other in others:
                 first = first.union(other)
-            self.assertEqual(first.data, self.expected.data)
+            self.assertEqual(first.data.tobytes(), self.expected.data)
             for answers in threads.map(lambda _: members.may_match(self.numpy_keys), range(8)):
                 self.assertEqual(answers.tobytes(), self.answers)
 

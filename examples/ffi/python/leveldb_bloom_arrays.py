@@ -50,6 +50,17 @@ _OFFSETS = {pyarrow.binary(): (4, "offsets32"), pyarrow.string(): (4, "offsets32
             pyarrow.large_binary(): (8, "offsets64"), pyarrow.large_string(): (8, "offsets64")}
 
 
+def _first(offsets, size, array):
+    """Where the offsets of an array begin, which may be a part of another."""
+    if len(array) == 0:
+        return _ffi.NULL
+    kind = f"int{size * 8}_t"
+    if offsets.address % size == 0:
+        return _ffi.cast(kind + " *", offsets.address + array.offset * size)
+    # What came through a pipe or a network may lie anywhere; the library wants whole words.
+    return _ffi.from_buffer(kind + "[]", numpy.frombuffer(offsets, kind[:-2])[array.offset:].copy())
+
+
 def _keys(array):
     """The ending of the functions for such keys, their arguments, and the number of keys."""
     if isinstance(array, numpy.ndarray):
@@ -66,9 +77,8 @@ def _keys(array):
     if array.type in _OFFSETS:
         size, ending = _OFFSETS[array.type]
         _, offsets, data = array.buffers()
-        first = _ffi.NULL if len(array) == 0 else _ffi.cast(
-            f"int{size * 8}_t *", offsets.address + array.offset * size)
-        return ending, (_memory(data), data.size if data else 0, first, len(array)), len(array)
+        return ending, (_memory(data), data.size if data else 0, _first(offsets, size, array),
+                        len(array)), len(array)
     if isinstance(array.type, pyarrow.FixedSizeBinaryType):
         length = array.type.byte_width
         return "fixed", (_memory(array.buffers()[1]) + array.offset * length, length,
@@ -140,6 +150,13 @@ class Filter:
 
     def __contains__(self, key):
         return _library.leveldb_bloom_key_may_match(key, len(key), self._memory, self._length) != 0
+
+    def union(self, other):
+        """The filter of both filters' keys."""
+        into = numpy.array(numpy.frombuffer(self.data, numpy.uint8))
+        _check(_library.leveldb_bloom_union(_ffi.from_buffer("char[]", into, require_writable=True),
+                                            self._length, other._memory, other._length))
+        return Filter(into)
 
     def may_match(self, keys):
         """For each key: in numpy's bytes of true and false for numpy's keys, in Arrow's bits for
