@@ -114,6 +114,9 @@ mod tests {
         for input in inputs {
             assert!(matches!(decompressed(input), Err(Refusal::Damaged { .. })), "{input:?}");
         }
+        let mut output = Vec::new();
+        assert!(decompress_snappy(b"\xff\xff\x3f\0a", 1 << 20, &mut output).is_err());
+        assert_eq!(output.capacity(), 0, "memory taken for a length that was not believed");
         let huge = decompressed(b"\xff\xff\xff\xff\x0f");
         assert!(matches!(huge, Err(Refusal::TooLarge { .. })));
     }

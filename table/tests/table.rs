@@ -276,3 +276,26 @@ fn lengths_are_not_believed() {
     assert_eq!(wide.end(), None);
     assert!(Block::parse(&[], Part::Data, u64::MAX).is_err());
 }
+
+/// An index that names a block over and over would make a reader read it as often.
+#[test]
+fn blocks_do_not_overlap() {
+    let mut file = Vec::new();
+    let entries: Vec<_> =
+        (0..3).map(|number| (internal(&user_key(number), 7), Vec::new())).collect();
+    let data = append(&block(&entries), false, &mut file);
+    let metaindex = append(&block(&[]), false, &mut file);
+    let same: Vec<_> = entries.iter().map(|(key, _)| (key.clone(), handle_bytes(data))).collect();
+    let index = append(&block(&same), false, &mut file);
+    let mut footer = [handle_bytes(metaindex), handle_bytes(index)].concat();
+    footer.resize(40, 0);
+    file.extend(footer);
+    file.extend(MAGIC.to_le_bytes());
+    let table = Table::open(&file[..], Portable).unwrap();
+    let mut blocks = table.data_blocks();
+    assert_eq!(blocks.next().unwrap().unwrap().handle, data);
+    let error = blocks.next().unwrap_err();
+    assert!(matches!(error.kind, Kind::Handle { of: Part::Data, .. }), "{error}");
+    assert!(blocks.next().is_err());
+    assert!(table.block_for(&user_key(9), Ord::cmp).is_err());
+}
