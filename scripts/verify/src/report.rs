@@ -91,7 +91,7 @@ fn line(text: &mut String, columns: &[&str]) {
 const INTRODUCTION: &str = "\
 # Verification
 
-What `scripts/verify.sh` found when it was last run for a release; the script writes this file.
+What the last long run of `scripts/verify.sh` found; the script writes this file.
 
 LevelDB's own library and ours are loaded into one process. Both make every filter and answer every
 query, ours through each of its doors with each kernel that the machine has, and every byte and every
