@@ -97,6 +97,7 @@ static void TestFillFilter(void) {
   struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
   const struct leveldb_bloom_slice slices[] = {{"hello", 5}, {"world", 5}};
   char* filter = malloc(golden_length);
+  size_t count;
 
   StartPhase("fill_filter");
   CheckCondition(filter != NULL);
@@ -112,6 +113,26 @@ static void TestFillFilter(void) {
                  LEVELDB_BLOOM_TOO_LARGE);
   CheckCondition(memcmp(filter, golden, golden_length) == 0);
   free(filter);
+
+  /* A key that is not there counts as empty, here as everywhere. */
+  StartPhase("fill_filter, NULL with a length");
+  for (count = 1; count <= 600; count++) {
+    const size_t length = leveldb_bloom_filter_size(policy, count);
+    struct leveldb_bloom_slice* missing = calloc(count, sizeof(*missing));
+    char* expected = malloc(length);
+    filter = malloc(length);
+    CheckCondition(missing != NULL && expected != NULL && filter != NULL);
+    CheckCondition(leveldb_bloom_fill_filter(policy, missing, count, expected, length) ==
+                   LEVELDB_BLOOM_OK);
+    missing[count / 2].size = 9;
+    missing[count - 1].size = SIZE_MAX;
+    CheckCondition(leveldb_bloom_fill_filter(policy, missing, count, filter, length) ==
+                   LEVELDB_BLOOM_OK);
+    CheckCondition(memcmp(filter, expected, length) == 0);
+    free(missing);
+    free(expected);
+    free(filter);
+  }
   leveldb_bloom_policy_destroy(policy);
 }
 

@@ -250,26 +250,28 @@ impl Policy {
         filter: *mut c_char,
         filter_length: usize,
     ) -> c_int {
-        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
-        let keys = unsafe { memory::array(keys.cast::<Key<'_>>(), num_keys) };
-        if keys.len() != num_keys {
-            return match self.policy.filter_len(num_keys) {
-                Some(_) => status::INVALID_ARGUMENT,
-                None => status::TOO_LARGE,
-            };
-        }
-        let small = filter_length <= scratch::FILTER_ON_STACK;
-        if self.transform.is_some() || !small || self.policy.filter_len(num_keys).is_none() {
-            // SAFETY: the caller's promise.
-            return unsafe {
-                self.fill_from(num_keys, keys.iter().copied(), filter, filter_length)
-            };
-        }
-        if filter.is_null() || Some(filter_length) != self.policy.filter_len(num_keys) {
+        let Some(len) = self.policy.filter_len(num_keys) else {
+            return status::TOO_LARGE;
+        };
+        // SAFETY: the caller's promise.
+        let slices = unsafe { memory::array(keys, num_keys) };
+        if slices.len() != num_keys || filter.is_null() || filter_length != len {
             return status::INVALID_ARGUMENT;
         }
-        // SAFETY: the caller's promise.
-        let filter = unsafe { memory::array_mut(filter.cast::<MaybeUninit<u8>>(), filter_length) };
+        let small = len <= scratch::FILTER_ON_STACK;
+        if self.transform.is_some() || !small || !slices.iter().all(Slice::is_readable) {
+            // SAFETY: the caller's promise.
+            let keys = slices.iter().map(|slice| Key::new(unsafe { slice.bytes() }));
+            // SAFETY: the caller's promise.
+            return unsafe { self.fill_from(num_keys, keys, filter, filter_length) };
+        }
+        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
+        let (keys, filter) = unsafe {
+            (
+                memory::array(keys.cast::<Key<'_>>(), num_keys),
+                memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len),
+            )
+        };
         self.policy.fill(keys, filter);
         self.count_filled(num_keys, filter_length);
         status::OK
