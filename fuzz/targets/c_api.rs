@@ -101,11 +101,10 @@ unsafe fn apart(policy: *mut leveldb_bloom_policy, bits: i32, input: &mut Input)
             leveldb_bloom_free(made.cast());
         }
 
-        // Slices are taken as they are, as LevelDB takes them: NULL only without a length.
         let slices: Vec<leveldb_bloom_slice> = pointers
             .iter()
-            .zip(&keys)
-            .map(|(&data, key)| leveldb_bloom_slice { data, size: key.len() })
+            .zip(&lengths)
+            .map(|(&data, &size)| leveldb_bloom_slice { data, size })
             .collect();
         let wrong = input.up_to(2);
         let length = portable(bits).filter_len(keys.len()).expect("a small filter") + wrong;
