@@ -107,7 +107,8 @@ impl Source for Key<'_> {
 
 /// One step in the low halves of 64-bit lanes; the high halves are of no
 /// account. A 32-bit product takes twice as long as these.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -118,19 +119,21 @@ unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
 }
 
 /// The four words of four 16-byte blocks, in the low halves of a vector each.
-#[inline(always)]
-unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn words([a, b, c, d]: [__m128i; 4]) -> [__m256i; 4] {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let two = |i| _mm256_inserti128_si256(_mm256_castsi128_si256(block(i)), block(i + 2), 1);
-        let (even, odd) = (two(0), two(1));
+        let even = _mm256_inserti128_si256(_mm256_castsi128_si256(a), c, 1);
+        let odd = _mm256_inserti128_si256(_mm256_castsi128_si256(b), d, 1);
         let (a, b) = (_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd));
         [a, _mm256_srli_epi64(a, 32), b, _mm256_srli_epi64(b, 32)]
     }
 }
 
 /// The low halves of eight 64-bit lanes.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -143,7 +146,8 @@ unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
 ///
 /// # Safety
 /// The processor has AVX2; the key has `len` bytes, `len % 16` is not 0.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
     // SAFETY: every load is of bytes the key has, or within SHIFTS.
     unsafe {
@@ -174,7 +178,8 @@ unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
 
 /// # Safety
 /// As for `hashes`; every key has `len` bytes.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m256i; G] {
     // SAFETY: every load is of bytes the keys have.
     unsafe {
@@ -183,8 +188,12 @@ unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [
         while len - at >= 16 {
             for (h, start) in h.iter_mut().zip(starts) {
                 for (half, h) in h.iter_mut().enumerate() {
-                    let key = |i: usize| (*start.add(half * 4 + i)).as_ptr().add(at);
-                    for word in words(|i| _mm_loadu_si128(key(i).cast())) {
+                    let start = start.add(half * 4);
+                    let mut blocks = [_mm_setzero_si128(); 4];
+                    for i in 0..4 {
+                        blocks[i] = _mm_loadu_si128((*start.add(i)).as_ptr().add(at).cast());
+                    }
+                    for word in words(blocks) {
                         *h = step::<16>(*h, word);
                     }
                 }
@@ -195,8 +204,12 @@ unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [
             for (h, start) in h.iter_mut().zip(starts) {
                 for (half, h) in h.iter_mut().enumerate() {
                     let mut rest = len - at;
-                    let key = |i: usize| (*start.add(half * 4 + i)).as_ptr();
-                    for word in words(|i| load_rest(key(i), len)) {
+                    let start = start.add(half * 4);
+                    let mut blocks = [_mm_setzero_si128(); 4];
+                    for i in 0..4 {
+                        blocks[i] = load_rest((*start.add(i)).as_ptr(), len);
+                    }
+                    for word in words(blocks) {
                         if rest >= 4 {
                             *h = step::<16>(*h, word);
                             rest -= 4;
@@ -261,28 +274,26 @@ unsafe fn hash_mixed(start: *const Key) -> __m256i {
                 let live = _mm256_cmpgt_epi32(blocks[half], _mm256_set1_epi64x(i as i64));
                 let live = _mm256_shuffle_epi32::<0b10_10_00_00>(live);
                 let mut next = h[half];
-                for word in words(|lane| {
-                    let lane = 4 * half + lane;
-                    _mm_loadu_si128(
-                        from.get_unchecked(lane)
-                            .add((*last.get_unchecked(lane)).min(16 * i))
-                            .cast(),
-                    )
-                }) {
+                let mut four = [_mm_setzero_si128(); 4];
+                for lane in 0..4 {
+                    let at = last[4 * half + lane].min(16 * i);
+                    four[lane] = _mm_loadu_si128(from[4 * half + lane].add(at).cast());
+                }
+                for word in words(four) {
                     next = step::<16>(next, word);
                 }
                 h[half] = _mm256_blendv_epi8(h[half], next, live);
             }
         }
         for half in 0..2 {
-            let words = words(|i| {
+            let mut four = [_mm_setzero_si128(); 4];
+            for i in 0..4 {
                 let key = *start.add(4 * half + i);
-                if key.len() % 16 == 0 {
-                    return _mm_setzero_si128();
+                if key.len() % 16 != 0 {
+                    four[i] = load_rest(key.as_ptr(), key.len());
                 }
-                load_rest(key.as_ptr(), key.len())
-            });
-            for (j, word) in words.into_iter().enumerate() {
+            }
+            for (j, word) in words(four).into_iter().enumerate() {
                 let j = 4 * j as i64;
                 let some = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j));
                 let whole = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j + 3));
@@ -315,20 +326,20 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
     let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
     let mut at = 0;
-    // SAFETY: `at` and the eight or sixteen from it on are within n, which is
+    // SAFETY: `at`, `next` and the eight from each on are within n, which is
     // also how many hashes there are.
     unsafe {
-        while n - at >= 2 * LANES {
-            let [a, b] = Source::hashes([keys.add(at), keys.add(at + LANES)]);
+        while n - at > LANES {
+            // The last eight overlap those before.
+            let next = (at + LANES).min(n - LANES);
+            let [a, b] = Source::hashes([keys.add(at), keys.add(next)]);
             _mm256_storeu_si256(hashes.add(at).cast(), a);
-            _mm256_storeu_si256(hashes.add(at + LANES).cast(), b);
-            at += 2 * LANES;
+            _mm256_storeu_si256(hashes.add(next).cast(), b);
+            at = next + LANES;
         }
-        while at < n {
-            at = at.min(n - LANES);
-            let [h] = Source::hashes([keys.add(at)]);
-            _mm256_storeu_si256(hashes.add(at).cast(), h);
-            at += LANES;
+        if at < n {
+            let [h] = Source::hashes([keys.add(n - LANES)]);
+            _mm256_storeu_si256(hashes.add(n - LANES).cast(), h);
         }
     }
 }
@@ -432,16 +443,16 @@ impl Positions {
     }
 }
 
-/// Calls `set` with every position of every key's probes, as `map` makes it.
+/// Calls `set` with every position of every key's probes.
 ///
 /// # Safety
 /// The processor has AVX2.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn each_position<S: Source>(
     source: &[S],
     k: u32,
     modulus: bits::Modulus,
-    map: impl Fn(__m256i) -> __m256i,
     mut set: impl FnMut(u32),
 ) {
     let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
@@ -481,7 +492,7 @@ unsafe fn each_position<S: Source>(
                             set_row(rows[j], first, &mut set);
                         }
                         if j < next {
-                            rows[j] = map(positions.next());
+                            rows[j] = positions.next();
                         }
                     }
                     todo -= next;
@@ -506,7 +517,8 @@ unsafe fn each_position<S: Source>(
 /// The lanes leave the register one by one. Through memory it is as many
 /// instructions, but now and then the processor takes to guessing wrong which
 /// store such a load reads, and is then four times slower for seconds.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn set_row(row: __m256i, first: usize, mut set: impl FnMut(u32)) {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -554,13 +566,13 @@ unsafe fn create_by_bytes(
         // SAFETY: the caller has AVX2. A position is less than the array's
         // bits, of which `bytes` has a byte each.
         unsafe {
-            each_position(
+            bits::in_blocks(
                 keys,
-                k,
-                modulus,
-                |p| p,
-                |p| {
-                    *bytes.get_unchecked_mut(p as usize) = 0x80;
+                |keys, hashes| hash_keys(keys, hashes),
+                |hashes| {
+                    each_position(hashes, k, modulus, |p| {
+                        *bytes.get_unchecked_mut(p as usize) = 0x80;
+                    })
                 },
             );
             // SAFETY: 32 bytes.
@@ -599,9 +611,7 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::Modulus::new(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
-        Some(modulus) => unsafe {
-            each_position(hashes, k, modulus, |p| p, |p| bits::set_bit(array, p))
-        },
+        Some(modulus) => unsafe { each_position(hashes, k, modulus, |p| bits::set_bit(array, p)) },
         None => portable::insert_hashes(hashes, k, array),
     }
 }
@@ -610,43 +620,57 @@ unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 /// The processor has AVX2; there are as many results as keys.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let n = keys.len();
     let (array, k) = match Filter::parse(filter) {
         // A gather loads four bytes.
-        Filter::Probe { array, k } if n >= LANES && array.len() >= 4 => (array, k),
+        Filter::Probe { array, k } if array.len() >= 4 => (array, k),
         _ => return portable::keys_may_match(keys, filter, results),
     };
     let Some(modulus) = bits::Modulus::new(array.len()) else {
         return portable::keys_may_match(keys, filter, results);
     };
-    let (mut at, mut ones) = (0, 0);
-    // SAFETY: the caller has AVX2; n is at least 8 and `from` at most n - 8;
-    // four bytes at most `last` bytes into the array are within it.
-    unsafe {
-        let modulus = Modulus::new(modulus);
-        let last = _mm256_set1_epi32((array.len() - 4) as i32);
-        while at < n {
-            // The last eight overlap those before, and ask again.
-            let from = at.min(n - LANES);
-            let [h] = Source::hashes([keys.as_ptr().add(from)]);
-            let mut positions = Positions::new(h, modulus);
-            let mut live = _mm256_set1_epi32(-1);
-            for _ in 0..k {
-                let p = positions.next();
-                let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
-                let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
-                let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
-                // the bit to the top, and all over the lane
-                let set = _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit));
-                live = _mm256_and_si256(live, set);
+    let mut results = results.chunks_mut(LANES);
+    let mut ones = 0;
+    // SAFETY: the caller has AVX2.
+    let (modulus, last) =
+        unsafe { (Modulus::new(modulus), _mm256_set1_epi32((array.len() - 4) as i32)) };
+    bits::in_blocks(
+        keys,
+        // SAFETY: the caller has AVX2; there are as many hashes as keys.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
+        |hashes| {
+            for (hashes, results) in hashes.chunks(LANES).zip(&mut results) {
+                let mut eight = [0; LANES];
+                for (to, from) in eight.iter_mut().zip(hashes) {
+                    *to = *from;
+                }
+                // SAFETY: the caller has AVX2; four bytes at most `last` bytes
+                // into the array are within it.
+                let live = unsafe {
+                    let h = _mm256_loadu_si256(eight.as_ptr().cast());
+                    let mut positions = Positions::new(h, modulus);
+                    let mut live = _mm256_set1_epi32(-1);
+                    for _ in 0..k {
+                        let p = positions.next();
+                        let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
+                        let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
+                        let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
+                        // the bit to the top, and all over the lane
+                        let up = _mm256_sub_epi32(_mm256_set1_epi32(31), bit);
+                        live = _mm256_and_si256(live, _mm256_sllv_epi32(word, up));
+                    }
+                    _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32
+                };
+                // SAFETY: BMI2 comes with AVX2. Bit i of eight to byte i.
+                let (live, yes) = unsafe {
+                    let live = _bzhi_u32(live, hashes.len() as u32);
+                    (live, _pdep_u64(live.into(), 0x0101_0101_0101_0101).to_le_bytes())
+                };
+                ones += live.count_ones() as usize;
+                for (to, from) in results.iter_mut().zip(yes) {
+                    *to = from;
+                }
             }
-            let live = _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32;
-            ones += (live >> (at - from)).count_ones() as usize;
-            // bit i of eight to byte i
-            let yes = _pdep_u64(u64::from(live), 0x0101_0101_0101_0101);
-            results.as_mut_ptr().add(from).cast::<u64>().write_unaligned(yes);
-            at = from + LANES;
-        }
-    }
+        },
+    );
     ones
 }

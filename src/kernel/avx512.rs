@@ -317,26 +317,22 @@ fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
     let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
     let mut at = 0;
-    // SAFETY: `at` and the eight or sixteen from it on are within n, which is
-    // also how many hashes there are.
-    unsafe {
-        while n - at >= 2 * LANES {
-            let [a, b] = Source::hashes([keys.add(at), keys.add(at + LANES)]);
-            _mm256_storeu_si256(hashes.add(at).cast(), _mm512_cvtepi64_epi32(a));
-            _mm256_storeu_si256(hashes.add(at + LANES).cast(), _mm512_cvtepi64_epi32(b));
-            at += 2 * LANES;
+    while at < n {
+        // The last eight, or sixteen, overlap those before.
+        let first = at.min(n - LANES);
+        let second = (at + LANES).min(n - LANES);
+        // SAFETY: both and the eight from each on are within n, which is also
+        // how many hashes there are.
+        unsafe {
+            let [a, b] = Source::hashes([keys.add(first), keys.add(second)]);
+            _mm256_storeu_si256(hashes.add(first).cast(), _mm512_cvtepi64_epi32(a));
+            _mm256_storeu_si256(hashes.add(second).cast(), _mm512_cvtepi64_epi32(b));
         }
-        while at < n {
-            at = at.min(n - LANES);
-            let [h] = Source::hashes([keys.add(at)]);
-            _mm256_storeu_si256(hashes.add(at).cast(), _mm512_cvtepi64_epi32(h));
-            at += LANES;
-        }
+        at += 2 * LANES;
     }
 }
 
-/// Calls `set` with every position of every key's probes, some at a time,
-/// each as `map` makes it.
+/// Calls `set` with every position of every key's probes, some at a time.
 ///
 /// The positions of sixteen keys are computed while those of the sixteen
 /// before are set: one is arithmetic, the other stores, and no processor
@@ -347,7 +343,6 @@ fn each_position<const EXACT: bool, S: Source>(
     source: &[S],
     k: u32,
     bits: u32,
-    map: impl Fn(__m512i) -> __m512i,
     mut set: impl FnMut(u32),
 ) {
     let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
@@ -394,7 +389,7 @@ fn each_position<const EXACT: bool, S: Source>(
                 }
                 if j < next {
                     let (a, b) = (rem::<EXACT>(h[0], modulus), rem::<EXACT>(h[1], modulus));
-                    rows[j] = map(_mm512_permutex2var_epi32(a, low_halves, b));
+                    rows[j] = _mm512_permutex2var_epi32(a, low_halves, b);
                     h = [0, 1].map(|i| _mm512_add_epi32(h[i], delta[i]));
                 }
             }
@@ -444,9 +439,9 @@ fn set_row(row: __m512i, first: usize, mut set: impl FnMut(u32)) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn insert<S: Source>(source: &[S], k: u32, bits: u32, set: impl FnMut(u32)) {
     if bits <= 1 << 20 {
-        each_position::<true, _>(source, k, bits, |p| p, set)
+        each_position::<true, _>(source, k, bits, set)
     } else {
-        each_position::<false, _>(source, k, bits, |p| p, set)
+        each_position::<false, _>(source, k, bits, set)
     }
 }
 
@@ -473,17 +468,11 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        each_position::<true, _>(
-            keys,
-            k,
-            array.len() as u32 * 8,
-            |p| p,
-            |p| {
-                // SAFETY: a position is less than the array's bits, of which
-                // `bytes` has a byte each.
-                unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
-            },
-        );
+        each_position::<true, _>(keys, k, array.len() as u32 * 8, |p| {
+            // SAFETY: a position is less than the array's bits, of which
+            // `bytes` has a byte each.
+            unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+        });
         let mut words = array.chunks_exact_mut(8);
         let mut bytes = bytes.chunks_exact(64);
         for (out, bytes) in (&mut words).zip(&mut bytes) {
@@ -607,9 +596,6 @@ fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::keys_may_match(keys, filter, results);
     };
-    if keys.len() < LANES {
-        return portable::keys_may_match(keys, filter, results);
-    }
     if array.len() <= 64 {
         let words = load_small(array);
         batch::<true>(keys, k, array.len(), results, |_, p| look_up_small(words, p))
@@ -638,25 +624,31 @@ fn batch<const EXACT: bool>(
     look_up: impl Fn(__mmask8, __m512i) -> __mmask8,
 ) -> usize {
     let modulus = modulus(bytes as u32 * 8, EXACT);
-    let n = keys.len();
-    let (mut at, mut ones) = (0, 0);
-    while at < n {
-        // The last eight overlap those before, and ask again.
-        let from = at.min(n - LANES);
-        // SAFETY: n is at least 8.
-        let [mut h] = unsafe { Source::hashes([keys.as_ptr().add(from)]) };
-        let delta = _mm512_maskz_ror_epi32(LOW, h, 17);
-        let mut live = 0xff;
-        for _ in 0..k {
-            live &= look_up(live, rem::<EXACT>(h, modulus));
-            h = _mm512_add_epi32(h, delta);
-        }
-        ones += (live >> (at - from)).count_ones() as usize;
-        let yes = _mm_maskz_set1_epi8(live.into(), 1);
-        // SAFETY: there are as many results as keys, so 8 from here on.
-        unsafe { _mm_storel_epi64(results.as_mut_ptr().add(from).cast(), yes) }
-        at = from + LANES;
-    }
+    let mut results = results.chunks_mut(LANES);
+    let mut ones = 0;
+    bits::in_blocks(
+        keys,
+        |keys, hashes| hash_keys(keys, hashes),
+        |hashes| {
+            for (hashes, results) in hashes.chunks(LANES).zip(&mut results) {
+                let there = _bzhi_u32(0xff, hashes.len() as u32) as __mmask8;
+                // SAFETY: the mask names the hashes, of which there are up to eight.
+                let h = unsafe { _mm256_maskz_loadu_epi32(there, hashes.as_ptr().cast()) };
+                let mut h = _mm512_cvtepu32_epi64(h);
+                let delta = _mm512_maskz_ror_epi32(LOW, h, 17);
+                let mut live = there;
+                for _ in 0..k {
+                    live &= look_up(live, rem::<EXACT>(h, modulus));
+                    h = _mm512_add_epi32(h, delta);
+                }
+                ones += live.count_ones() as usize;
+                let yes = _mm_maskz_set1_epi8(live.into(), 1);
+                // SAFETY: there are as many results as keys, and as many in a
+                // group as hashes; the mask names them.
+                unsafe { _mm_mask_storeu_epi8(results.as_mut_ptr().cast(), there.into(), yes) }
+            }
+        },
+    );
     ones
 }
 

@@ -34,6 +34,7 @@ struct Answers {
 }
 
 /// What `kernel` makes of `keys`: half of them go into a filter, which is asked for all.
+#[inline(never)]
 fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
     let mut answers = Answers {
         hashes: [0; KEYS],
@@ -64,14 +65,15 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
 
 /// Whether `kernel` says of keys of one length and of many what `reference` says.
 pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
-    let keys = |length: fn(usize) -> usize| {
-        let mut keys = [Key::new(&[]); KEYS];
-        for (i, key) in keys.iter_mut().enumerate() {
-            *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
-        }
-        keys
-    };
-    [keys(|_| 16), keys(|_| 27), keys(|i| i * 7 % 61)]
-        .iter()
-        .all(|keys| answers(kernel, keys) == answers(reference, keys))
+    let lengths: [fn(usize) -> usize; 3] = [|_| 16, |_| 27, |i| i * 7 % 61];
+    lengths.iter().all(|length| agree_on(kernel, reference, *length))
+}
+
+#[inline(never)]
+fn agree_on(kernel: &Kernel, reference: &Kernel, length: fn(usize) -> usize) -> bool {
+    let mut keys = [Key::new(&[]); KEYS];
+    for (i, key) in keys.iter_mut().enumerate() {
+        *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
+    }
+    answers(kernel, &keys) == answers(reference, &keys)
 }

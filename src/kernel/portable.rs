@@ -72,8 +72,14 @@ pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         }
     }
     for (key, h) in fours.remainder().iter().zip(out.into_remainder()) {
-        *h = hash(key.as_bytes());
+        *h = hash_apart(*key);
     }
+}
+
+/// `hash` for the rare key, of which a compiler would otherwise make kilobytes.
+#[inline(never)]
+fn hash_apart(key: Key) -> u32 {
+    hash(key.as_bytes())
 }
 
 #[inline(always)]
@@ -82,7 +88,7 @@ fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
     let least = words.into_iter().fold(usize::MAX, usize::min);
     let most = words.into_iter().fold(0, usize::max);
     if least == 0 {
-        return keys.map(|key| hash(key.as_bytes()));
+        return keys.map(hash_apart);
     }
     let mut h = keys.map(|key| SEED ^ (key.len() as u32).wrapping_mul(M));
     let word = |key: &Key, at: usize| {
