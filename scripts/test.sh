@@ -18,6 +18,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
   test_inspector.sh     the command leveldb-bloom on databases of many writers
   scripts/page.sh       the page that shows the bits, in a headless Chromium
+  scripts/ffi.sh        the library from other languages, with their real runtimes
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
   --quick               only the Rust part: no packages, a few seconds
@@ -85,6 +86,8 @@ scripts/fuzz.sh --seconds 5
 scripts/test_inspector.sh
 
 scripts/page.sh --test
+
+scripts/ffi.sh
 
 step "benchmark"
 scripts/bench.sh --quick --rounds 1 --no-peers >target/bench.log
