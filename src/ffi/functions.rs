@@ -228,7 +228,7 @@ impl Policy {
         match self.transform() {
             None => self.policy.fill_from(num_keys, keys.iter(), filter),
             Some(transform) => {
-                if !transform.fill(&self.policy, keys.iter(), filter) {
+                if !transform.fill(&self.policy, &mut keys.iter(), filter) {
                     // SAFETY: from `allocate`, and nobody's yet.
                     unsafe { memory::free(memory.as_ptr().cast()) };
                     return None;
@@ -284,7 +284,7 @@ impl Policy {
     pub(super) unsafe fn fill_from<'k>(
         &self,
         num_keys: usize,
-        keys: impl Iterator<Item = Key<'k>>,
+        mut keys: impl Iterator<Item = Key<'k>>,
         filter: *mut c_char,
         filter_length: usize,
     ) -> c_int {
@@ -302,7 +302,7 @@ impl Policy {
         match self.transform() {
             None => self.policy.fill_in_groups(keys, filter),
             Some(transform) => {
-                if !transform.fill(&self.policy, keys, filter) {
+                if !transform.fill(&self.policy, &mut keys, filter) {
                     return status::NO_MEMORY;
                 }
             }

@@ -113,13 +113,13 @@ impl Transform {
     pub(super) fn fill<'k>(
         &self,
         policy: &BloomFilterPolicy,
-        mut keys: impl Iterator<Item = Key<'k>>,
+        keys: &mut dyn Iterator<Item = Key<'k>>,
         filter: &mut [u8],
     ) -> bool {
         loop {
             let mut hashes = [0; GROUP];
             let mut len = 0;
-            for (place, key) in hashes.iter_mut().zip(&mut keys) {
+            for (place, key) in hashes.iter_mut().zip(&mut *keys) {
                 let Some(hash) = self.hash(key.as_bytes()) else { return false };
                 *place = hash;
                 len += 1;
