@@ -145,32 +145,43 @@ unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
 /// The last `len % 16` bytes of a key, zeros after them.
 ///
 /// # Safety
-/// The processor has AVX2; the key has `len` bytes, `len % 16` is not 0.
+/// The processor has AVX2; the key has `len` bytes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
-    // SAFETY: every load is of bytes the key has, or within SHIFTS.
+    if len < 16 {
+        // SAFETY: the caller's word.
+        return unsafe { load_short(key, len) };
+    }
+    // SAFETY: 16 bytes that end with the key, and 16 of SHIFTS.
     unsafe {
-        let end = key.add(len);
-        if len >= 16 {
-            let last = _mm_loadu_si128(end.sub(16).cast());
-            let shift = SHIFTS.as_ptr().add(16 - len % 16);
-            return _mm_shuffle_epi8(last, _mm_loadu_si128(shift.cast()));
-        }
-        let (low, high);
+        let last = _mm_loadu_si128(key.add(len - 16).cast());
+        let shift = SHIFTS.as_ptr().add(16 - len % 16);
+        _mm_shuffle_epi8(last, _mm_loadu_si128(shift.cast()))
+    }
+}
+
+/// A key of less than 16 bytes.
+///
+/// # Safety
+/// The key has `len` bytes.
+#[inline(never)]
+unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
+    // SAFETY: every load is of bytes the key has.
+    unsafe {
+        let end = key.wrapping_add(len);
+        let (mut low, mut high) = (0, 0);
         if len >= 8 {
             low = key.cast::<u64>().read_unaligned();
             high = (end.sub(8).cast::<u64>().read_unaligned() >> 1) >> (127 - 8 * len);
         } else if len >= 4 {
             let last = u64::from(end.sub(4).cast::<u32>().read_unaligned());
             low = u64::from(key.cast::<u32>().read_unaligned()) | (last << (8 * len - 32));
-            high = 0;
-        } else {
+        } else if len > 0 {
             // one to three bytes: the first, the middle one and the last
             low = u64::from(*key)
                 | (u64::from(*key.add(len / 2)) << (8 * (len / 2)))
                 | (u64::from(*end.sub(1)) << (8 * (len - 1)));
-            high = 0;
         }
         _mm_set_epi64x(high as i64, low as i64)
     }
@@ -289,9 +300,7 @@ unsafe fn hash_mixed(start: *const Key) -> __m256i {
             let mut four = [_mm_setzero_si128(); 4];
             for i in 0..4 {
                 let key = *start.add(4 * half + i);
-                if key.len() % 16 != 0 {
-                    four[i] = load_rest(key.as_ptr(), key.len());
-                }
+                four[i] = load_rest(key.as_ptr(), key.len());
             }
             for (j, word) in words(four).into_iter().enumerate() {
                 let j = 4 * j as i64;

@@ -180,7 +180,8 @@ impl Source for Key<'_> {
 
 /// # Safety
 /// As for `hashes`; every key has `len` bytes.
-#[inline(always)]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m512i; G] {
     // SAFETY: every load is from within a key: of 16 bytes it has, or of as
     // many as the mask names.
@@ -435,16 +436,6 @@ fn set_row(row: __m512i, first: usize, mut set: impl FnMut(u32)) {
     four(_mm512_extracti32x4_epi32::<3>(row));
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn insert<S: Source>(source: &[S], k: u32, bits: u32, set: impl FnMut(u32)) {
-    if bits <= 1 << 20 {
-        each_position::<true, _>(source, k, bits, set)
-    } else {
-        each_position::<false, _>(source, k, bits, set)
-    }
-}
-
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if keys.len() < portable::FEW {
@@ -502,7 +493,7 @@ fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
         }
         return;
     }
-    insert(hashes, k, array.len() as u32 * 8, |p| {
+    each_position::<false, _>(hashes, k, array.len() as u32 * 8, |p| {
         // SAFETY: a position is less than the array's bits.
         unsafe { bits::set_bit(array, p) }
     });
@@ -599,13 +590,8 @@ fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     if array.len() <= 64 {
         let words = load_small(array);
         batch::<true>(keys, k, array.len(), results, |_, p| look_up_small(words, p))
-    } else if array.len() <= 1 << 17 {
-        // SAFETY: more than 64 bytes; a remainder.
-        batch::<true>(keys, k, array.len(), results, |live, p| unsafe {
-            look_up_large(live, array, p)
-        })
     } else if array.len() < 1 << 28 {
-        // SAFETY: as above.
+        // SAFETY: more than 64 bytes; a remainder.
         batch::<false>(keys, k, array.len(), results, |live, p| unsafe {
             look_up_large(live, array, p)
         })

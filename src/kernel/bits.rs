@@ -76,7 +76,8 @@ pub(super) fn in_blocks(
     hash_keys: impl Fn(&[Key], &mut [u32]),
     mut f: impl FnMut(&[u32]),
 ) {
-    let mut later = keys.chunks(BLOCK).skip(1);
+    let mut later = keys.chunks(BLOCK);
+    later.next();
     for keys in keys.chunks(BLOCK) {
         for key in later.next().unwrap_or(&[]) {
             prefetch(key.as_ptr());

@@ -139,7 +139,7 @@ pub(super) const FEW: usize = 6;
 #[inline]
 pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() != 8 {
-        return insert(keys.iter().map(|key| hash(key.as_bytes())), k, bits::zeroed(array));
+        return insert(keys.iter().copied().map(hash_apart), k, bits::zeroed(array));
     }
     // 64 bits, the fewest a policy makes: the remainder is the sum's last six bits.
     let mut all = 0u64;
