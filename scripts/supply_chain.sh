@@ -104,7 +104,7 @@ tool() {
 }
 
 step "cargo-deny"
-tool cargo-deny "$CARGO_DENY"
+tool cargo-deny 0.20.2
 deny() { "$target/tools/bin/cargo-deny" --locked --workspace check --hide-inclusion-graph "$@"; }
 deny licenses bans sources
 if git ls-remote https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
