@@ -127,7 +127,7 @@ Deno.test("the collector", async () => {
     gc();
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  check(bloom.livePolicies() === living, `${bloom.livePolicies() - living} policies left`);
+  check(bloom.livePolicies() <= living, `${bloom.livePolicies() - living} policies left`);
 });
 
 Deno.test("a million keys", async () => {

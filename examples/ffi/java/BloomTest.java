@@ -142,7 +142,7 @@ public final class BloomTest {
             System.gc();
             Thread.sleep(100);
         }
-        check(LevelDbBloom.livePolicies() == living, "policies left: " + LevelDbBloom.livePolicies());
+        check(LevelDbBloom.livePolicies() <= living, "policies left: " + LevelDbBloom.livePolicies());
     }
 
     private static double bestOf(int rounds, Runnable work) {

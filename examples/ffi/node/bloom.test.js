@@ -135,7 +135,7 @@ function main() {
       assert.strictEqual(bloom.livePolicies(), living + 99);
     })();
     await collect(living);
-    assert.strictEqual(bloom.livePolicies(), living);
+    assert.ok(bloom.livePolicies() <= living, `${bloom.livePolicies() - living} policies left`);
   });
 
   test('a million keys', async () => {
