@@ -62,7 +62,7 @@ npm_install() {
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     ensure_packages nodejs npm
   fi
-  npm install --prefix "$out/npm" --silent --no-audit --no-fund --no-update-notifier "$@"
+  npm install --prefix "$out/npm" --loglevel=error --no-audit --no-fund --no-update-notifier "$@"
 }
 
 run_python() {
