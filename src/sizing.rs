@@ -138,16 +138,23 @@ impl FilterInfo {
         let (estimated_keys, false_positive_rate) = match Filter::parse(filter) {
             Filter::Never => (0.0, 0.0),
             Filter::Always => (f64::INFINITY, 1.0),
-            Filter::Probe { .. } if bits_set == bits => (f64::INFINITY, 1.0),
-            Filter::Probe { k, .. } => {
-                let reachable_bits = reachable(bits) as f64;
-                let fill = bits_set as f64 / reachable_bits;
-                let keys = -reachable_bits / f64::from(k) * ln(1.0 - fill);
-                (keys, rate(bits, k, fill, keys))
-            }
+            Filter::Probe { k, .. } => estimate(bits, bits_set, k),
         };
         FilterInfo { probes, bits, bits_set, fill, estimated_keys, false_positive_rate }
     }
+}
+
+/// The keys and the rate of false positives of a filter of `bits`, `bits_set` of them set, that asks
+/// for `k`.
+fn estimate(bits: u64, bits_set: u64, k: u32) -> (f64, f64) {
+    // No policy sets a bit that no position can name, but any bytes may be a filter.
+    if bits_set >= reachable(bits) {
+        return (f64::INFINITY, 1.0);
+    }
+    let reachable_bits = reachable(bits) as f64;
+    let fill = bits_set as f64 / reachable_bits;
+    let keys = reachable_bits / f64::from(k) * (0.0 - ln(1.0 - fill));
+    (keys, rate(bits, k, fill, keys))
 }
 
 /// The bits that a 32-bit position can name.
@@ -361,6 +368,17 @@ mod tests {
             let rate_off = info.false_positive_rate / expected;
             assert!((0.5..1.5).contains(&rate_off), "{num_keys}: {info:?}");
         }
+    }
+
+    #[test]
+    fn bits_that_no_position_can_name() {
+        for (bits, bits_set) in [((1 << 32) + 64, 1 << 32), ((1 << 33) + 8, 3 << 31)] {
+            assert_eq!(estimate(bits, bits_set, 6), (f64::INFINITY, 1.0), "{bits_set} of {bits}");
+        }
+        let (keys, rate) = estimate((1 << 32) + 64, (1 << 32) - 1, 6);
+        assert!(keys.is_finite() && rate <= 1.0, "{keys}, {rate}");
+        // Not minus zero, which is printed as such.
+        assert!(estimate(64, 0, 6).0.is_sign_positive());
     }
 
     #[test]
