@@ -5,7 +5,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use super::check::Check;
 use super::lifetime::Owner;
@@ -86,11 +86,15 @@ enum Destination {
 /// Every policy that counts and lives, for the report at exit.
 static LIVING: Lock = Lock {
     mutex: core::cell::UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+    forking: AtomicUsize::new(0),
     first: core::cell::UnsafeCell::new(ptr::null_mut()),
 };
 
 struct Lock {
     mutex: core::cell::UnsafeCell<libc::pthread_mutex_t>,
+    /// The thread that holds the mutex while it forks, 0 for none. Other handlers of fork run in
+    /// it meanwhile, and may end or make policies.
+    forking: AtomicUsize,
     first: core::cell::UnsafeCell<*mut Counters>,
 }
 
@@ -100,14 +104,23 @@ unsafe impl Sync for Lock {}
 impl Lock {
     fn with<R>(&self, f: impl FnOnce(&mut *mut Counters) -> R) -> R {
         // SAFETY: the mutex was statically initialised and never moves; it is held around the only
-        // reference to `first`.
+        // reference to `first`, by `before_fork` if this thread forks.
         unsafe {
+            if self.forking.load(Ordering::Relaxed) == this_thread() {
+                return f(&mut *self.first.get());
+            }
             libc::pthread_mutex_lock(self.mutex.get());
             let result = f(&mut *self.first.get());
             libc::pthread_mutex_unlock(self.mutex.get());
             result
         }
     }
+}
+
+/// Never 0. In a child of fork, what it was in the parent.
+fn this_thread() -> usize {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::pthread_self() as usize }
 }
 
 /// Counters for a new policy, if the environment asks for them or for a check (and there is
@@ -193,9 +206,11 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
 unsafe extern "C" fn before_fork() {
     // SAFETY: statically initialised, and never moves.
     unsafe { libc::pthread_mutex_lock(LIVING.mutex.get()) };
+    LIVING.forking.store(this_thread(), Ordering::Relaxed);
 }
 
 unsafe extern "C" fn after_fork() {
+    LIVING.forking.store(0, Ordering::Relaxed);
     // SAFETY: this thread, or in a child its copy, locked it in `before_fork`.
     unsafe { libc::pthread_mutex_unlock(LIVING.mutex.get()) };
 }
