@@ -7,7 +7,7 @@ use core::ptr::{self, NonNull};
 use super::abi::Slice;
 use super::choice;
 use super::lifetime::Owner;
-use super::memory::{self, KeyArrays, Reserve, bytes};
+use super::memory::{self, KeyArrays, MATCH_ALL, Reserve, bytes};
 use super::stats::{self, Counters, Route};
 use super::transform::{Canonicalise, Destructor, Transform};
 use super::vtable;
@@ -201,7 +201,7 @@ impl Policy {
         let mut filter = unsafe { self.create_filter(keys, key_lengths, num_keys, &mut len) };
         if filter.is_null() {
             filter = self.reserve.take().as_ptr().cast();
-            len = memory::MATCH_ALL.len();
+            len = MATCH_ALL.len();
         }
         if !filter_length.is_null() {
             // SAFETY: the caller's promise.
@@ -303,6 +303,10 @@ impl Policy {
             None => self.policy.fill_in_groups(keys, filter),
             Some(transform) => {
                 if !transform.fill(&self.policy, &mut keys, filter) {
+                    // It holds some of the keys. Whoever does not look at the status loses none.
+                    if let Some(probes) = filter.last_mut() {
+                        *probes = MATCH_ALL[1];
+                    }
                     return status::NO_MEMORY;
                 }
             }

@@ -94,7 +94,8 @@ pub unsafe fn positions(
 /// Adds the keys of one filter to another of the same shape; a [`status`].
 ///
 /// # Safety
-/// `into` is NULL or can be written; `from` is as [`memory::bytes`] asks. They may be the same.
+/// `into` is NULL or can be written; `from` is as [`memory::bytes`] asks. They are the same or do not
+/// overlap.
 pub unsafe fn union(
     into: *mut c_char,
     into_length: usize,
@@ -104,10 +105,11 @@ pub unsafe fn union(
     if into.is_null() || from.is_null() {
         return status::INVALID_ARGUMENT;
     }
-    if into_length != from_length {
+    // Fewer than two bytes have no bits to unite.
+    if into_length != from_length || into_length < 2 {
         return status::MISMATCH;
     }
-    if into.cast_const() == from && into_length >= 2 {
+    if into.cast_const() == from {
         return status::OK;
     }
     // SAFETY: the caller's promise; not the same memory.

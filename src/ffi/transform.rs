@@ -2,7 +2,7 @@
 //! the key, so that all keys they call equal have one canonical form.
 
 use core::ffi::{c_char, c_void};
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use super::memory;
 use crate::hash::bloom_hash;
@@ -96,12 +96,13 @@ impl Transform {
     }
 
     fn call(&self, key: &[u8], buffer: &mut [u8]) -> usize {
-        let key_ptr = if key.is_empty() { ptr::null() } else { key.as_ptr() };
+        // Never NULL, which memcpy and std::string_view may not be given even with a length of 0.
+        let key_ptr = if key.is_empty() { c"".as_ptr() } else { key.as_ptr().cast() };
         // SAFETY: `create`'s caller promised it for this state, any key and any buffer.
         unsafe {
             (self.canonicalise)(
                 self.state,
-                key_ptr.cast(),
+                key_ptr,
                 key.len(),
                 buffer.as_mut_ptr().cast(),
                 buffer.len(),
