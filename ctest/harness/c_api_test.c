@@ -2,7 +2,8 @@
  * sizing, a look inside, lifetimes, keys that are transformed, versions. Each is compared with the
  * filter that leveldb_bloom_fill_filter makes, which c_test.c and the golden values hold.
  *
- * c_api_test --use-after-destroy and --destroy-twice do what LEVELDB_BLOOM_CHECK reports. */
+ * c_api_test --use-after-destroy, --use-transformed-after-destroy and --destroy-twice do what
+ * LEVELDB_BLOOM_CHECK reports. */
 
 #include <leveldb_bloom.h>
 #include <stdint.h>
@@ -427,6 +428,13 @@ static void DestroyState(void* state) {
   states_destroyed++;
 }
 
+static size_t WhileTheStateLives(void* state, const char* key, size_t key_length, char* buffer,
+                                 size_t buffer_length) {
+  (void)state, (void)key, (void)key_length, (void)buffer, (void)buffer_length;
+  CheckCondition(states_destroyed == 0);
+  return 0;
+}
+
 static void TestTransform(void) {
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
   const size_t living = leveldb_bloom_live_policies();
@@ -560,6 +568,14 @@ static int Misuse(const char* what) {
     CheckCondition(memcmp(filter, expected, sizeof(filter)) == 0);
     CheckCondition(table->key_may_match(policy, slices[0].data, KEY_LENGTH, filter,
                                         sizeof(filter)) == 1);
+  } else if (strcmp(what, "--use-transformed-after-destroy") == 0) {
+    policy = leveldb_bloom_policy_create_transformed(12, "example.Living", WhileTheStateLives,
+                                                     DestroyState, NULL);
+    leveldb_bloom_policy_destroy(policy);
+    CheckCondition(states_destroyed == 1);
+    CheckCondition(leveldb_bloom_fill_filter(policy, slices, 1, filter, 9) ==
+                   LEVELDB_BLOOM_NO_MEMORY);
+    CheckCondition(table->key_may_match(policy, "a", 1, "\0\6", 2) == 1);
   } else if (strcmp(what, "--destroy-twice") == 0) {
     leveldb_filterpolicy_destroy(filterpolicy);
     CheckCondition(leveldb_bloom_live_policies() == 0);

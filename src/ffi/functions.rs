@@ -115,7 +115,7 @@ impl Policy {
         unsafe {
             match created.as_mut() {
                 Some(policy) => policy.transform = Some(transform),
-                None => Transform::destroy(transform, false),
+                None => Transform::destroy(transform),
             }
         }
         created
@@ -144,7 +144,14 @@ impl Policy {
     pub(super) fn may_end(&self) -> bool {
         match self.owner {
             Owner::Process => false,
-            Owner::Caller => self.counters().is_none_or(|counters| !counters.is_kept(self.owner)),
+            Owner::Caller => {
+                let kept = self.counters().is_some_and(|counters| counters.is_kept(self.owner));
+                if let (true, Some(transform)) = (kept, self.transform()) {
+                    // SAFETY: whoever destroys a policy does not use it at the same time.
+                    unsafe { transform.end_state() };
+                }
+                !kept
+            }
         }
     }
 
@@ -228,6 +235,7 @@ impl Policy {
         match self.transform() {
             None => self.policy.fill_from(num_keys, keys.iter(), filter),
             Some(transform) => {
+                self.check_use();
                 if !transform.fill(&self.policy, &mut keys.iter(), filter) {
                     // SAFETY: from `allocate`, and nobody's yet.
                     unsafe { memory::free(memory.as_ptr().cast()) };
@@ -302,6 +310,7 @@ impl Policy {
         match self.transform() {
             None => self.policy.fill_in_groups(keys, filter),
             Some(transform) => {
+                self.check_use();
                 if !transform.fill(&self.policy, &mut keys, filter) {
                     // It holds some of the keys. Whoever does not look at the status loses none.
                     if let Some(probes) = filter.last_mut() {
@@ -338,6 +347,14 @@ impl Policy {
         answer
     }
 
+    /// Reports the use of a destroyed policy whose filter will not be counted, because it can make
+    /// none.
+    fn check_use(&self) {
+        if let Some(counters) = self.counters() {
+            counters.check_filter();
+        }
+    }
+
     pub(super) fn count_filter(&self, keys: usize, bytes: usize) {
         if let Some(counters) = self.counters() {
             counters.filter(keys, bytes);
@@ -367,7 +384,10 @@ impl Drop for Policy {
         self.owner.policy_ended();
         if let Some(transform) = self.transform.take() {
             // SAFETY: made for this policy alone, whose last use this is.
-            unsafe { Transform::destroy(transform, true) };
+            unsafe {
+                transform.as_ref().end_state();
+                Transform::destroy(transform);
+            }
         }
         if let Some(counters) = self.counters.take() {
             // SAFETY: `new` started them for this policy alone.

@@ -241,8 +241,12 @@ impl Counters {
         true
     }
 
-    pub(super) fn filter(&self, keys: usize, bytes: usize) {
+    pub(super) fn check_filter(&self) {
         self.check.use_for(self.policy.bits_per_key(), "asked to create a filter when destroyed");
+    }
+
+    pub(super) fn filter(&self, keys: usize, bytes: usize) {
+        self.check_filter();
         self.filters.fetch_add(1, Ordering::Relaxed);
         self.keys.fetch_add(keys as _, Ordering::Relaxed);
         self.filter_bytes.fetch_add(bytes as _, Ordering::Relaxed);

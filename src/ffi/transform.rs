@@ -3,6 +3,7 @@
 
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::memory;
 use crate::hash::bloom_hash;
@@ -27,6 +28,8 @@ pub(super) struct Transform {
     destructor: Option<Destructor>,
     state: *mut c_void,
     name: NonNull<c_char>,
+    /// Whether the state was ended before the policy: no key has a canonical form any more.
+    ended: AtomicBool,
 }
 
 /// Canonical forms up to this length need no memory from `malloc`.
@@ -46,7 +49,9 @@ impl Transform {
     ) -> Option<NonNull<Transform>> {
         // SAFETY: the caller's promise.
         let name = unsafe { memory::copy_of_text(name) }?;
-        let made = memory::allocate_value(Transform { canonicalise, destructor, state, name });
+        let ended = AtomicBool::new(false);
+        let made =
+            memory::allocate_value(Transform { canonicalise, destructor, state, name, ended });
         if made.is_none() {
             // SAFETY: from copy_of_text.
             unsafe { memory::free(name.as_ptr().cast()) };
@@ -54,18 +59,27 @@ impl Transform {
         made
     }
 
-    /// Gives the memory back, and ends the state if `and_state`.
+    /// Ends the state, but not what is kept to report later uses of the policy.
+    ///
+    /// # Safety
+    /// No canonical form is being asked for.
+    pub(super) unsafe fn end_state(&self) {
+        if let (false, Some(destructor)) =
+            (self.ended.swap(true, Ordering::AcqRel), self.destructor)
+        {
+            // SAFETY: `create`'s caller gave the two to each other; nobody uses the state any more.
+            unsafe { destructor(self.state) }
+        }
+    }
+
+    /// Gives the memory back, without ending the state.
     ///
     /// # Safety
     /// `transform` came from [`create`](Self::create), and nobody uses it any more.
-    pub(super) unsafe fn destroy(transform: NonNull<Transform>, and_state: bool) {
+    pub(super) unsafe fn destroy(transform: NonNull<Transform>) {
         // SAFETY: the caller's promise.
         unsafe {
-            let Transform { destructor, state, name, .. } = transform.read();
-            if let (true, Some(destructor)) = (and_state, destructor) {
-                destructor(state);
-            }
-            memory::free(name.as_ptr().cast());
+            memory::free(transform.as_ref().name.as_ptr().cast());
             memory::free(transform.as_ptr().cast());
         }
     }
@@ -74,9 +88,12 @@ impl Transform {
         self.name.as_ptr()
     }
 
-    /// The hash of a key's canonical form; `None` where that cannot be had (no memory, or a
-    /// callback that asks for more each time).
+    /// The hash of a key's canonical form; `None` where that cannot be had (no memory, a callback
+    /// that asks for more each time, or a state that was ended).
     pub(super) fn hash(&self, key: &[u8]) -> Option<u32> {
+        if self.ended.load(Ordering::Acquire) {
+            return None;
+        }
         let mut stack = [0; ON_STACK];
         let len = self.call(key, &mut stack);
         if let Some(canonical) = stack.get(..len) {
