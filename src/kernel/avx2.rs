@@ -11,7 +11,7 @@
 //! 2. Keys of one length are loaded 16 bytes at a time and transposed. Keys
 //!    of mixed lengths are hashed side by side to the end of the longest, and
 //!    lanes that are past their end keep their hash.
-//! 3. Positions are sums of two remainders, as in `bits::each_position`.
+//! 3. Positions are sums of two remainders, corrected where the hash wraps.
 //! 4. Some probes are computed before the eight keys before are set: one is
 //!    arithmetic, the other stores.
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see

@@ -30,7 +30,10 @@
 //!
 //! Loads never pass the end of a key, a list or an array: they are masked, or
 //! moved back to the last whole word. Stores by way of memory of positions
-//! that a scalar load then reads were tried and dropped (see `set_row`).
+//! that a scalar load then reads were tried and dropped (see `set_row`). For
+//! arrays larger than the caches, so were prefetches of lines, and lists of the
+//! positions in each part of an array, set when full: with 10 million keys as
+//! fast as in place, with 4 million a third slower.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
