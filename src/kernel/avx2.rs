@@ -64,43 +64,29 @@ static SHIFTS: [i8; 32] = {
 
 static ZEROS: [u8; 16] = [0; 16];
 
-/// Where hashes come from: keys, or hashes made before.
-trait Source: Copy {
-    /// The hashes of the eight from each of `starts` on.
-    ///
-    /// # Safety
-    /// The processor has AVX2; there are eight.
-    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m256i; G];
-}
-
-impl Source for u32 {
-    #[inline(always)]
-    unsafe fn hashes<const G: usize>(starts: [*const u32; G]) -> [__m256i; G] {
-        // SAFETY: the caller's word.
-        starts.map(|start| unsafe { _mm256_loadu_si256(start.cast()) })
-    }
-}
-
-impl Source for Key<'_> {
-    #[inline(always)]
-    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m256i; G] {
-        // SAFETY: the caller's word: eight keys, two words each.
-        unsafe {
-            let len = (*starts[0]).len();
-            let all = _mm256_set1_epi64x(len as i64);
-            let mut same = _mm256_set1_epi64x(-1);
-            for start in starts {
-                for two in 0..LANES / 2 {
-                    let words = _mm256_loadu_si256(start.cast::<__m256i>().add(two));
-                    same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
-                }
+/// The hashes of the eight keys from each of `starts` on.
+///
+/// # Safety
+/// The processor has AVX2; there are eight.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn hash_groups<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
+    // SAFETY: the caller's word: eight keys, two words each.
+    unsafe {
+        let len = (*starts[0]).len();
+        let all = _mm256_set1_epi64x(len as i64);
+        let mut same = _mm256_set1_epi64x(-1);
+        for start in starts {
+            for two in 0..LANES / 2 {
+                let words = _mm256_loadu_si256(start.cast::<__m256i>().add(two));
+                same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
             }
-            // the lengths are the odd words
-            if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
-                hash_uniform(starts, len)
-            } else {
-                starts.map(|start| hash_mixed(start))
-            }
+        }
+        // the lengths are the odd words
+        if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
+            hash_uniform(starts, len)
+        } else {
+            starts.map(|start| hash_mixed(start))
         }
     }
 }
@@ -188,7 +174,7 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
 }
 
 /// # Safety
-/// As for `hashes`; every key has `len` bytes.
+/// As for `hash_groups`; every key has `len` bytes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m256i; G] {
@@ -237,7 +223,7 @@ unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [
 }
 
 /// # Safety
-/// As for `hashes`.
+/// As for `hash_groups`.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_mixed(start: *const Key) -> __m256i {
     // SAFETY: every load is of bytes a key has, or of ZEROS.
@@ -341,13 +327,13 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         while n - at > LANES {
             // The last eight overlap those before.
             let next = (at + LANES).min(n - LANES);
-            let [a, b] = Source::hashes([keys.add(at), keys.add(next)]);
+            let [a, b] = hash_groups([keys.add(at), keys.add(next)]);
             _mm256_storeu_si256(hashes.add(at).cast(), a);
             _mm256_storeu_si256(hashes.add(next).cast(), b);
             at = next + LANES;
         }
         if at < n {
-            let [h] = Source::hashes([keys.add(n - LANES)]);
+            let [h] = hash_groups([keys.add(n - LANES)]);
             _mm256_storeu_si256(hashes.add(n - LANES).cast(), h);
         }
     }
@@ -458,58 +444,42 @@ impl Positions {
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn each_position<S: Source>(
-    source: &[S],
-    k: u32,
-    modulus: bits::Modulus,
-    mut set: impl FnMut(u32),
-) {
-    let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
-    let n = source.len();
-    let mut at = match source {
+unsafe fn each_position(hashes: &[u32], k: u32, modulus: bits::Modulus, mut set: impl FnMut(u32)) {
+    let n = hashes.len();
+    let mut padded = [0; LANES];
+    let (hashes, last) = match hashes {
         [] => return,
         [first, ..] if n < LANES => {
             for (i, slot) in padded.iter_mut().enumerate() {
-                slot.write(*source.get(i.wrapping_sub(LANES - n)).unwrap_or(first));
+                *slot = *hashes.get(i.wrapping_sub(LANES - n)).unwrap_or(first);
             }
-            padded.as_ptr().cast::<S>()
+            (padded.as_ptr(), 0)
         }
-        _ => source.as_ptr(),
+        _ => (hashes.as_ptr(), n - LANES),
     };
-    // SAFETY: `at` has `left` to come and at least eight that end there.
+    // SAFETY: `last` and all before it are followed by eight.
     unsafe {
         let modulus = Modulus::new(modulus);
         // Positions computed and not yet set: `pending` rows, from `first` on.
         let mut rows = [_mm256_setzero_si256(); AHEAD];
         let (mut pending, mut first) = (0, 0);
-        let mut left = n;
-        while left > 0 {
-            let mut h = [_mm256_setzero_si256(); 2];
-            if left >= 2 * LANES {
-                h = S::hashes([at, at.add(LANES)]);
-            } else {
-                let start = if left >= LANES || n < LANES { at } else { at.sub(LANES - left) };
-                [h[0]] = S::hashes([start]);
-            }
-            for h in h.into_iter().take(if left >= 2 * LANES { 2 } else { 1 }) {
-                let mut positions = Positions::new(h, modulus);
-                let mut todo = k as usize;
-                while todo > 0 {
-                    let next = todo.min(AHEAD);
-                    for j in 0..AHEAD {
-                        if j < pending {
-                            set_row(rows[j], first, &mut set);
-                        }
-                        if j < next {
-                            rows[j] = positions.next();
-                        }
+        for at in (0..n).step_by(LANES) {
+            let h = _mm256_loadu_si256(hashes.add(at.min(last)).cast());
+            let mut positions = Positions::new(h, modulus);
+            let mut todo = k as usize;
+            while todo > 0 {
+                let next = todo.min(AHEAD);
+                for j in 0..AHEAD {
+                    if j < pending {
+                        set_row(rows[j], first, &mut set);
                     }
-                    todo -= next;
-                    pending = next;
-                    first = LANES.saturating_sub(left);
+                    if j < next {
+                        rows[j] = positions.next();
+                    }
                 }
-                left = left.saturating_sub(LANES);
-                at = at.wrapping_add(LANES);
+                todo -= next;
+                pending = next;
+                first = LANES.saturating_sub(n - at);
             }
         }
         for j in 0..AHEAD {
