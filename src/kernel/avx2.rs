@@ -230,8 +230,6 @@ unsafe fn hash_mixed(start: *const Key) -> __m256i {
     unsafe {
         // Lanes out of whole blocks read their last 16 bytes again, lanes
         // without any read zeros; nothing is made of either.
-        let mut lens = [0u32; LANES];
-        let mut blocks = [0u32; LANES];
         let mut from = [&raw const ZEROS as *const u8; LANES];
         let mut last = [0; LANES];
         let mut most = 0;
@@ -245,28 +243,25 @@ unsafe fn hash_mixed(start: *const Key) -> __m256i {
                 }
                 return _mm256_loadu_si256(h.as_ptr().cast());
             }
-            lens[i] = key.len() as u32;
-            blocks[i] = lens[i] / 16;
-            most = most.max(blocks[i]);
-            if blocks[i] != 0 {
+            most = most.max(key.len() / 16);
+            if key.len() >= 16 {
                 from[i] = key.as_ptr();
                 last[i] = key.len() - 16;
             }
         }
-        let lens = _mm256_loadu_si256(lens.as_ptr().cast());
-        let blocks = _mm256_loadu_si256(blocks.as_ptr().cast());
-        let seed = _mm256_set1_epi32(SEED as i32);
-        let m = _mm256_set1_epi32(M as i32);
-        let rest = _mm256_and_si256(lens, _mm256_set1_epi32(15));
-        let start_of = _mm256_xor_si256(seed, _mm256_mullo_epi32(lens, m));
-        let halves = |v| {
-            [
-                _mm256_cvtepi32_epi64(_mm256_castsi256_si128(v)),
-                _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(v)),
-            ]
-        };
-        let (blocks, rest, mut h) = (halves(blocks), halves(rest), halves(start_of));
-        for i in 0..most as usize {
+        let zero = _mm256_setzero_si256();
+        let (mut h, mut blocks, mut rest) = ([zero; 2], [zero; 2], [zero; 2]);
+        for half in 0..2 {
+            // two keys a vector, a pointer and a length each
+            let two = start.add(4 * half).cast::<__m256i>();
+            let (a, b) = (_mm256_loadu_si256(two), _mm256_loadu_si256(two.add(1)));
+            let lens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpackhi_epi64(a, b));
+            let seed = _mm256_set1_epi64x(i64::from(SEED));
+            h[half] = _mm256_xor_si256(seed, _mm256_mul_epu32(lens, _mm256_set1_epi64x(M.into())));
+            blocks[half] = _mm256_srli_epi64(lens, 4);
+            rest[half] = _mm256_and_si256(lens, _mm256_set1_epi64x(15));
+        }
+        for i in 0..most {
             for half in 0..2 {
                 let live = _mm256_cmpgt_epi32(blocks[half], _mm256_set1_epi64x(i as i64));
                 let live = _mm256_shuffle_epi32::<0b10_10_00_00>(live);
