@@ -73,7 +73,7 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object
-/// where there is none. NULL if a callback is NULL.
+/// where there is none, NULL if a callback is NULL.
 ///
 /// # Safety
 /// The callbacks belong together and are called with `state`.
@@ -82,23 +82,33 @@ pub unsafe fn filterpolicy_create(
     callbacks: Callbacks,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
-    let (Some(destructor), Some(create_filter), Some(key_may_match), Some(name)) = callbacks else {
-        return ptr::null_mut();
-    };
+    // As CreatePolicy, but what is NULL is LevelDB's to judge: a policy that is never destroyed needs
+    // no destructor there.
+    type Next = unsafe extern "C" fn(
+        *mut c_void,
+        Option<Destructor>,
+        Option<CreateFilter>,
+        Option<KeyMayMatch>,
+        Option<Name>,
+    ) -> *mut FilterPolicy;
+
+    let (destructor, create_filter, key_may_match, name) = callbacks;
     let next = modules::next(route::CREATE);
     modules::clear_error();
-    match next {
+    if let Some(next) = next {
         // SAFETY: LevelDB's C API gives the name this signature; the arguments are passed on.
-        Some(next) => unsafe {
-            let next = mem::transmute::<NonNull<c_void>, CreatePolicy>(next);
+        return unsafe {
+            let next = mem::transmute::<NonNull<c_void>, Next>(next);
             next(state, destructor, create_filter, key_may_match, name)
-        },
-        None => Object::custom(
-            state,
-            abi::Callbacks { destructor, create_filter, key_may_match, name },
-            linked_create,
-        ),
+        };
     }
+    let (Some(destructor), Some(create_filter), Some(key_may_match), Some(name)) =
+        (destructor, create_filter, key_may_match, name)
+    else {
+        return ptr::null_mut();
+    };
+    let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
+    Object::custom(state, callbacks, linked_create)
 }
 
 /// `leveldb_filterpolicy_destroy`. NULL is fine.
