@@ -148,7 +148,13 @@ pub unsafe extern "C" fn leveldb_bloom_policy_destroy(policy: *mut leveldb_bloom
 /// any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
 /// that the comparator calls equal must have the same canonical form. It may be called by any
 /// thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
-/// when the policy is destroyed.
+/// when the policy is destroyed. Where no canonical form can be had (no memory, or a length that is
+/// beyond `buffer_length` again), queries match and filters cannot be made.
+///
+/// Only what is given the policy knows of the transform: filters are made with it, but
+/// leveldb_bloom_key_may_match and all else that takes no policy, builders too, take the bytes as they
+/// are and would not find the keys. Ask with the callback,
+/// `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or give them canonical forms.
 ///
 /// `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
 /// new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
@@ -210,8 +216,9 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 /// Shared ones do not count.
 ///
 /// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
-/// created, that policy is kept in memory when it is destroyed, and its later use, or a second
-/// destruction, is written to stderr; "abort" then ends the process.
+/// created, that policy is kept in memory when it is destroyed, and the first filter or query that is
+/// asked of it later, and each further destruction, is written to stderr; "abort" then ends the
+/// process.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_live_policies() -> usize {
     lifetime::live_policies()
@@ -260,6 +267,9 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 /// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
 /// NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size
 /// cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
+///
+/// With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
+/// that it gave no canonical form of a key; `filter` then matches every key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_fill_filter(
     policy: *const leveldb_bloom_policy,
@@ -631,7 +641,8 @@ pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_key
 }
 
 /// The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
-/// filter of `num_keys` keys. 0 if no number of bits gives it.
+/// filter of `num_keys` keys. 0 if no number up to 44 gives it, where the probes are at their most;
+/// more bits only help filters of very few keys.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_bits_per_key_for(
     false_positive_rate: f64,

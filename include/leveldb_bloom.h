@@ -13,14 +13,16 @@
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc.
+ * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
+ * and where an environment variable has it write.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
- * must point to as many readable (or writable) elements as the call says.
+ * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
+ * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
@@ -175,7 +177,7 @@ struct leveldb_bloom_info {
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /*
  LevelDB's bloom filter policy, for leveldb_options_set_filter_policy. The caller owns it, and it
@@ -250,7 +252,13 @@ void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
  any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
  that the comparator calls equal must have the same canonical form. It may be called by any
  thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
- when the policy is destroyed.
+ when the policy is destroyed. Where no canonical form can be had (no memory, or a length that is
+ beyond `buffer_length` again), queries match and filters cannot be made.
+
+ Only what is given the policy knows of the transform: filters are made with it, but
+ leveldb_bloom_key_may_match and all else that takes no policy, builders too, take the bytes as they
+ are and would not find the keys. Ask with the callback,
+ `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or give them canonical forms.
 
  `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
  new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
@@ -297,8 +305,9 @@ struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_ke
  Shared ones do not count.
 
  With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
- created, that policy is kept in memory when it is destroyed, and its later use, or a second
- destruction, is written to stderr; "abort" then ends the process.
+ created, that policy is kept in memory when it is destroyed, and the first filter or query that is
+ asked of it later, and each further destruction, is written to stderr; "abort" then ends the
+ process.
  */
 size_t leveldb_bloom_live_policies(void);
 
@@ -336,6 +345,9 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
  LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
  NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size
  cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
+
+ With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
+ that it gave no canonical form of a key; `filter` then matches every key.
  */
 int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
                               const struct leveldb_bloom_slice *keys,
@@ -563,7 +575,8 @@ double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 
 /*
  The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
- filter of `num_keys` keys. 0 if no number of bits gives it.
+ filter of `num_keys` keys. 0 if no number up to 44 gives it, where the probes are at their most;
+ more bits only help filters of very few keys.
  */
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 
@@ -632,7 +645,7 @@ const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
 const char *leveldb_bloom_active(void);
 
 #ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+}  /* extern "C" */
+#endif  /* __cplusplus */
 
 #endif  /* LEVELDB_BLOOM_H */

@@ -22,14 +22,16 @@ const PREFACE: &str = "\
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc.
+ * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
+ * and where an environment variable has it write.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
- * must point to as many readable (or writable) elements as the call says.
+ * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
+ * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
@@ -77,7 +79,12 @@ fn the_header_is_the_generated_one() {
         .generate()
         .expect("the exports can be parsed")
         .write(&mut generated);
-    let generated = String::from_utf8(generated).expect("UTF-8");
+    // A comment of C++ behind an #endif is an error to a C90 compiler, even where it skips the rest.
+    let generated = String::from_utf8(generated)
+        .expect("UTF-8")
+        .replace("// __cplusplus", "/* __cplusplus */")
+        .replace("// extern \"C\"", "/* extern \"C\" */");
+    assert!(!generated.contains("//"), "{generated}");
 
     let cdef = cdef(&generated);
     committed_is_generated("include/leveldb_bloom.h", &generated);
