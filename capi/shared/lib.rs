@@ -81,13 +81,17 @@ pub extern "C" fn new_bloom_filter_policy(bits_per_key: c_int) -> *mut leveldb_f
 }
 
 // Rust's prebuilt runtime routines mention the function that would unwind through them; they never
-// do. Elsewhere the linker drops the mention, on Arm it stays, and the library could not be loaded.
-// Hidden, because a Rust program has its own.
-#[cfg(target_arch = "arm")]
+// do. Where the linker does not drop the mention (on Arm, and anywhere in a build without link-time
+// optimisation, a debug build for one) the library could not be loaded. Hidden, because a Rust program
+// has its own. Nobody calls it, so that what it does is of no account.
+#[cfg(all(unix, not(target_vendor = "apple")))]
 core::arch::global_asm!(
+    ".pushsection .text.rust_eh_personality,\"ax\",%progbits",
     ".hidden rust_eh_personality",
     ".globl rust_eh_personality",
     ".type rust_eh_personality, %function",
     "rust_eh_personality:",
-    "udf #0",
+    ".long 0",
+    ".size rust_eh_personality, . - rust_eh_personality",
+    ".popsection",
 );
