@@ -112,3 +112,21 @@ if git ls-remote https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; th
 else
   echo "advisories: not checked, their database on github.com cannot be reached"
 fi
+
+step "API"
+tool cargo-public-api 0.52.0
+api=$target/public-api.txt
+# What rustdoc says in JSON is no stable output, and the tool would call for a nightly compiler.
+if command -v rustup >/dev/null; then
+  RUSTUP_TOOLCHAIN=$(rustup show active-toolchain | cut -d' ' -f1)
+  export RUSTUP_TOOLCHAIN
+fi
+RUSTC_BOOTSTRAP=1 "$target/tools/bin/cargo-public-api" public-api --package leveldb-bloom --omit blanket-impls \
+  --color never >"$api" 2>"$target/public-api.log" || {
+  cat "$target/public-api.log"
+  fail "the API could not be listed"
+}
+[ -z "$write" ] || cp "$api" docs/public-api.txt
+diff -u docs/public-api.txt "$api" ||
+  fail "the public Rust API changed; if that is meant, \`scripts/supply_chain.sh --write\`"
+wc -l <"$api" | sed 's/$/ lines, as committed/'
