@@ -20,7 +20,7 @@ each tool finds what it is there for:
   planted     an over-read, a leak, a race and a wrong bit, each found by the tools meant for it;
               and no release build can contain one
 
-Without arguments, all of them; about five minutes. Installs valgrind, the compilers and libraries
+Without arguments, all of them; some six minutes. Installs valgrind, the compilers and libraries
 (as root on Debian), and Rust's source by `rustup component add rust-src` for `thread`. Builds in
 target/memory.
 TEXT
@@ -50,7 +50,7 @@ export CARGO_TARGET_DIR=$work
 # The sanitizers are no stable options.
 unstable=(env RUSTC_BOOTSTRAP=1)
 
-# rust_tests ARGUMENT...: builds the core's unit tests, and prints their file's name.
+# unit_tests ARGUMENT...: builds the core's unit tests, and prints their file's name.
 unit_tests() {
   cargo test --locked --package leveldb-bloom --lib --no-run "$@" 2>&1 |
     sed -n 's/.*Executable unittests.*(\(.*\))$/\1/p'
@@ -87,7 +87,7 @@ c_test() {
     "-Wl,-rpath,$(dirname "$library")" -ldl -pthread -o "$program"
 }
 
-address=(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+address=('-fsanitize=address,undefined' -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # build_address CFG...: the C libraries with AddressSanitizer; sets $static.
 build_address() {
   "${unstable[@]}" RUSTFLAGS="-Zsanitizer=address $*" cargo build --locked --quiet \
@@ -97,6 +97,7 @@ build_address() {
 }
 
 # thread_tests CFG...: tests/threads.rs with ThreadSanitizer, standard library and all.
+# shellcheck disable=SC2119,SC2120
 thread_tests() {
   "${unstable[@]}" RUSTFLAGS="-Zsanitizer=thread $*" CARGO_PROFILE_DEV_PANIC=unwind \
     CARGO_PROFILE_TEST_OPT_LEVEL=0 cargo test --locked -Zbuild-std --target "$host" --target-dir "$work/thread" \
@@ -170,6 +171,7 @@ fi
 if chosen thread; then
   ensure_rust_source
   step "ThreadSanitizer"
+  # shellcheck disable=SC2119
   thread_tests
   for library in "$work/thread/$host"/debug/deps/libleveldb_bloom-*.rlib; do
     instrumented __tsan_read "$library"
