@@ -194,8 +194,8 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create_bloom(int bits_per_ke
 
 /*
  A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
- where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback is NULL or
- there is no memory.
+ where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback but the
+ destructor is NULL, or there is no memory.
  */
 struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
                                                            void (*destructor)(void*),

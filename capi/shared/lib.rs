@@ -36,8 +36,8 @@ pub extern "C" fn leveldb_filterpolicy_create_bloom(
 }
 
 /// A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
-/// where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback is NULL or
-/// there is no memory.
+/// where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback but the
+/// destructor is NULL, or there is no memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_filterpolicy_create(
     state: *mut c_void,

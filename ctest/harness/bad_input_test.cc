@@ -249,15 +249,12 @@ TEST(CallbacksTest, InAnObjectOfTheHost) {
 
 TEST(CallbacksTest, NullCallbacks) {
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
-#ifdef HARNESS_HOST
   // LevelDB takes them as they are, and programs that never destroy a policy rely on it.
   static leveldb_filterpolicy_t* volatile never_destroyed;
   never_destroyed = leveldb_filterpolicy_create(nullptr, nullptr, table->create_filter,
                                                 table->key_may_match, table->name);
   EXPECT_TRUE(never_destroyed != nullptr);
-#else
-  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, nullptr, table->create_filter,
-                                                 table->key_may_match, table->name));
+#ifndef HARNESS_HOST
   EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, table->destructor, nullptr,
                                                  table->key_may_match, table->name));
   EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, table->destructor, table->create_filter,

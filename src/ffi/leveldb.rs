@@ -73,7 +73,7 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object
-/// where there is none, NULL if a callback is NULL.
+/// where there is none, NULL if a callback but the destructor is NULL.
 ///
 /// # Safety
 /// The callbacks belong together and are called with `state`.
@@ -102,14 +102,18 @@ pub unsafe fn filterpolicy_create(
             next(state, destructor, create_filter, key_may_match, name)
         };
     }
-    let (Some(destructor), Some(create_filter), Some(key_may_match), Some(name)) =
-        (destructor, create_filter, key_may_match, name)
+    let (Some(create_filter), Some(key_may_match), Some(name)) =
+        (create_filter, key_may_match, name)
     else {
         return ptr::null_mut();
     };
+    let destructor = destructor.unwrap_or(nothing);
     let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
     Object::custom(state, callbacks, linked_create)
 }
+
+/// The destructor of a state that needs none.
+unsafe extern "C" fn nothing(_state: *mut c_void) {}
 
 /// `leveldb_filterpolicy_destroy`. NULL is fine.
 ///
