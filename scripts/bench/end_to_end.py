@@ -138,6 +138,7 @@ def main():
         plot(rows, "docs/bench/end_to_end.svg")
         figures = (
             f"{markdown(rows)}\n\n"
+            "![CPU time of each work, and the part of it in the filter](docs/bench/end_to_end.svg)\n\n"
             f"{date}, {machine()}, {asked.keys:,} keys; `scripts/end_to_end.sh --readme` measures it anew."
         )
         readme = pathlib.Path("README.md")
