@@ -12,27 +12,32 @@
 //!    of mixed lengths are hashed side by side to the end of the longest, and
 //!    lanes that are past their end keep their hash.
 //! 3. Positions are sums of two remainders, corrected where the hash wraps.
-//! 4. Some probes are computed before the eight keys before are set: one is
-//!    arithmetic, the other stores.
+//! 4. Sixteen keys are set side by side, eight and eight: a position waits for
+//!    the one before, and half as many keys leave the processor waiting.
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see
 //!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
 //!    long.
 //! 6. A batch of queries asks eight keys at once, with gathers, and all their
 //!    probes: where to stop early is what a branch predictor cannot know.
 //!
-//! A query for one key is the portable kernel's: eight lanes win it nothing.
+//! 7. A query for one key has a probe in each lane, where the filter fits in
+//!    registers and can be looked up there. Others are the portable kernel's:
+//!    a gather is no faster than its loads.
 
 // Intrinsics that are safe functions in newer compilers.
 #![allow(unused_unsafe)]
 // Lanes are counted, not listed.
 #![allow(clippy::needless_range_loop)]
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
+use core::ops::RangeInclusive;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, cpu, portable, scratch};
+use super::{Kernel, cpu, portable, scratch, through_a_branch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -42,14 +47,12 @@ pub(super) const KERNEL: Kernel = Kernel {
     hash_keys,
     create,
     insert_hashes,
-    may_match: portable::may_match,
+    may_match,
     keys_may_match,
-    filters_may_match: portable::filters_may_match,
+    filters_may_match,
 };
 
 const LANES: usize = 8;
-/// How many probes of eight keys are computed before the first is set.
-const AHEAD: usize = 4;
 
 /// Moves bytes down by 16 - n where loaded from n on.
 static SHIFTS: [i8; 32] = {
@@ -63,6 +66,16 @@ static SHIFTS: [i8; 32] = {
 };
 
 static ZEROS: [u8; 16] = [0; 16];
+
+/// The same value, of which the compiler does not know where it comes from:
+/// what it then finds out and makes of it is slower.
+macro_rules! opaque {
+    ($value:expr) => {{
+        let mut value = $value;
+        asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+        value
+    }};
+}
 
 /// The hashes of the eight keys from each of `starts` on.
 ///
@@ -84,7 +97,8 @@ unsafe fn hash_groups<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
         }
         // the lengths are the odd words
         if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
-            hash_uniform(starts, len)
+            // Pointers would otherwise be taken out of the vectors above.
+            hash_uniform(starts.map(|start| opaque!(start)), len)
         } else {
             starts.map(|start| hash_mixed(start))
         }
@@ -173,52 +187,70 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
     }
 }
 
+/// Runs the body for each four of the keys, with constants: a loop's variable
+/// would keep their hashes in memory.
+macro_rules! for_each_four {
+    ($groups:ident, |$four:ident| $body:block) => {
+        for_each_four!(@ $four 0 $body);
+        for_each_four!(@ $four 1 $body);
+        if $groups == 2 {
+            for_each_four!(@ $four 2 $body);
+            for_each_four!(@ $four 3 $body);
+        }
+    };
+    (@ $four:ident $i:literal $body:block) => {{
+        let $four = $i;
+        $body
+    }};
+}
+
 /// # Safety
 /// As for `hash_groups`; every key has `len` bytes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m256i; G] {
+    const { assert!(G == 1 || G == 2) };
     // SAFETY: every load is of bytes the keys have.
     unsafe {
-        let mut h = [[_mm256_set1_epi64x((SEED ^ (len as u32).wrapping_mul(M)) as i64); 2]; G];
+        let mut h = [_mm256_set1_epi64x((SEED ^ (len as u32).wrapping_mul(M)) as i64); 4];
+        let key = |four: usize, i: usize| (*starts[four / 2].add(four % 2 * 4 + i)).as_ptr();
         let mut at = 0;
         while len - at >= 16 {
-            for (h, start) in h.iter_mut().zip(starts) {
-                for (half, h) in h.iter_mut().enumerate() {
-                    let start = start.add(half * 4);
-                    let mut blocks = [_mm_setzero_si128(); 4];
-                    for i in 0..4 {
-                        blocks[i] = _mm_loadu_si128((*start.add(i)).as_ptr().add(at).cast());
-                    }
-                    for word in words(blocks) {
-                        *h = step::<16>(*h, word);
-                    }
+            for_each_four!(G, |four| {
+                let block = |i| _mm_loadu_si128(key(four, i).add(at).cast());
+                for word in words([block(0), block(1), block(2), block(3)]) {
+                    h[four] = step::<16>(h[four], word);
                 }
-            }
+            });
             at += 16;
         }
-        if len != at {
-            for (h, start) in h.iter_mut().zip(starts) {
-                for (half, h) in h.iter_mut().enumerate() {
-                    let mut rest = len - at;
-                    let start = start.add(half * 4);
-                    let mut blocks = [_mm_setzero_si128(); 4];
-                    for i in 0..4 {
-                        blocks[i] = load_rest((*start.add(i)).as_ptr(), len);
-                    }
-                    for word in words(blocks) {
-                        if rest >= 4 {
-                            *h = step::<16>(*h, word);
-                            rest -= 4;
-                        } else if rest > 0 {
-                            *h = step::<24>(*h, word);
-                            rest = 0;
-                        }
-                    }
+        let left = len - at;
+        if left != 0 {
+            for_each_four!(G, |four| {
+                let rest = |i| load_rest(key(four, i), len);
+                let words = words([rest(0), rest(1), rest(2), rest(3)]);
+                let mut x = h[four];
+                if left >= 4 {
+                    x = step::<16>(x, words[0]);
                 }
-            }
+                if left >= 8 {
+                    x = step::<16>(x, words[1]);
+                }
+                if left >= 12 {
+                    x = step::<16>(x, words[2]);
+                }
+                if left % 4 != 0 {
+                    x = step::<24>(x, words[left / 4]);
+                }
+                h[four] = x;
+            });
         }
-        h.map(|h| low_halves(h))
+        let mut joined = [h[0]; G];
+        joined[0] = low_halves([h[0], h[1]]);
+        if G == 2 {
+            joined[1] = low_halves([h[2], h[3]]);
+        }
+        joined
     }
 }
 
@@ -338,7 +370,7 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 #[derive(Clone, Copy)]
 struct Modulus {
     bits: __m256i,
-    /// 2^32 / bits, rounded down, for 64-bit lanes.
+    /// (2^32 - 1) / bits, rounded down, for 64-bit lanes.
     inverse: __m256i,
     /// 2^32 mod bits.
     lost: __m256i,
@@ -348,15 +380,15 @@ impl Modulus {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    unsafe fn new(bits: bits::Modulus) -> Modulus {
-        let d = bits.bits.get();
-        let lost = bits.rem(d.wrapping_neg());
-        let inverse = (1u64 << 32) / core::num::NonZeroU64::from(bits.bits);
+    unsafe fn new(bits: NonZeroU32) -> Modulus {
+        // Of 2^32 - 1: one division of 32 bits gives both.
+        let (inverse, lost) = (u32::MAX / bits, u32::MAX % bits + 1);
+        let lost = if lost == bits.get() { 0 } else { lost };
         // SAFETY: the caller has AVX2.
         unsafe {
             Modulus {
-                bits: _mm256_set1_epi32(d as i32),
-                inverse: _mm256_set1_epi64x(inverse as i64),
+                bits: _mm256_set1_epi32(bits.get() as i32),
+                inverse: _mm256_set1_epi64x(inverse.into()),
                 lost: _mm256_set1_epi32(lost as i32),
             }
         }
@@ -439,14 +471,14 @@ impl Positions {
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn each_position(hashes: &[u32], k: u32, modulus: bits::Modulus, mut set: impl FnMut(u32)) {
+unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
     let n = hashes.len();
     let mut padded = [0; LANES];
     let (hashes, last) = match hashes {
         [] => return,
         [first, ..] if n < LANES => {
             for (i, slot) in padded.iter_mut().enumerate() {
-                *slot = *hashes.get(i.wrapping_sub(LANES - n)).unwrap_or(first);
+                *slot = *hashes.get(i).unwrap_or(first);
             }
             (padded.as_ptr(), 0)
         }
@@ -454,59 +486,45 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: bits::Modulus, mut set:
     };
     // SAFETY: `last` and all before it are followed by eight.
     unsafe {
-        let modulus = Modulus::new(modulus);
-        // Positions computed and not yet set: `pending` rows, from `first` on.
-        let mut rows = [_mm256_setzero_si256(); AHEAD];
-        let (mut pending, mut first) = (0, 0);
-        for at in (0..n).step_by(LANES) {
-            let h = _mm256_loadu_si256(hashes.add(at.min(last)).cast());
-            let mut positions = Positions::new(h, modulus);
-            let mut todo = k as usize;
-            while todo > 0 {
-                let next = todo.min(AHEAD);
-                for j in 0..AHEAD {
-                    if j < pending {
-                        set_row(rows[j], first, &mut set);
-                    }
-                    if j < next {
-                        rows[j] = positions.next();
-                    }
-                }
-                todo -= next;
-                pending = next;
-                first = LANES.saturating_sub(n - at);
+        let positions =
+            |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
+        let mut at = 0;
+        while n - at > LANES {
+            let (mut a, mut b) = (positions(at), positions(at + LANES));
+            for _ in 0..k {
+                let (a, b) = (a.next(), b.next());
+                set_row(a, &mut set);
+                set_row(b, &mut set);
             }
+            at = n.min(at + 2 * LANES);
         }
-        for j in 0..AHEAD {
-            if j < pending {
-                set_row(rows[j], first, &mut set);
+        if at < n {
+            let mut a = positions(at);
+            for _ in 0..k {
+                set_row(a.next(), &mut set);
             }
         }
     }
 }
 
-/// Sets a row from lane `first` on, or from up to three before it: those are
-/// keys met before. `first` is less than 8.
+/// Sets a row of positions.
 ///
-/// The lanes leave the register one by one. Through memory it is as many
+/// The lanes leave the register two by two. Through memory it is as many
 /// instructions, but now and then the processor takes to guessing wrong which
 /// store such a load reads, and is then four times slower for seconds.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn set_row(row: __m256i, first: usize, mut set: impl FnMut(u32)) {
+unsafe fn set_row(row: __m256i, mut set: impl FnMut(u32)) {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let mut four = |x| {
-            let (a, b) = (_mm_cvtsi128_si64(x) as u64, _mm_extract_epi64::<1>(x) as u64);
-            set(a as u32);
-            set((a >> 32) as u32);
-            set(b as u32);
-            set((b >> 32) as u32);
-        };
-        if first < 4 {
-            four(_mm256_castsi256_si128(row));
+        for four in [_mm256_castsi256_si128(row), _mm256_extracti128_si256::<1>(row)] {
+            for two in [_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four)] {
+                // Otherwise they would be taken out one by one.
+                let two = opaque!(two);
+                set(two as u32);
+                set((two as u64 >> 32) as u32);
+            }
         }
-        four(_mm256_extracti128_si256::<1>(row));
     }
 }
 
@@ -519,10 +537,10 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
     // SAFETY: the caller's word.
     unsafe {
-        match bits::Modulus::new(array.len()) {
-            Some(modulus)
-                if array.len() <= BYTE_PER_BIT_MAX / 8
-                    && create_by_bytes(keys, k, modulus, array) => {}
+        match bits::bits_of(array.len()) {
+            Some(bits)
+                if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {
+            }
             _ => create_in_place(keys, k, bits::zeroed(array)),
         }
     }
@@ -533,13 +551,14 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 unsafe fn create_by_bytes(
     keys: &[Key],
     k: u32,
-    modulus: bits::Modulus,
+    bits: NonZeroU32,
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(32), |bytes| {
         // SAFETY: the caller has AVX2. A position is less than the array's
         // bits, of which `bytes` has a byte each.
         unsafe {
+            let modulus = Modulus::new(bits);
             bits::in_blocks(
                 keys,
                 |keys, hashes| hash_keys(keys, hashes),
@@ -583,11 +602,107 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
-    match bits::Modulus::new(array.len()) {
+    match bits::bits_of(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
-        Some(modulus) => unsafe { each_position(hashes, k, modulus, |p| bits::set_bit(array, p)) },
+        Some(bits) => unsafe {
+            each_position(hashes, k, Modulus::new(bits), |p| bits::set_bit(array, p))
+        },
         None => portable::insert_hashes(hashes, k, array),
     }
+}
+
+/// Which sizes of filter, k byte included, `contains_small` can look up.
+const SMALL: RangeInclusive<usize> = 16..=64;
+
+/// Whether all `k` bits of hash `h` are set in a filter, whose k byte is there
+/// and is not asked for.
+///
+/// # Safety
+/// The processor has AVX2; the filter's size is in `SMALL`; k is at most 32.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn contains_small(h: u32, k: u32, filter: &[u8]) -> bool {
+    let (start, len) = (filter.as_ptr(), filter.len());
+    // SAFETY: 32 bytes where there are as many, 16 where there are fewer.
+    unsafe {
+        // The first half of what is looked up is the first bytes, the second
+        // half is the last, and some bytes may be in both: `ahead` is how far
+        // a bit is from where it is looked up in the second.
+        let (low, high, half) = if len > 32 {
+            let (low, high) = (start.cast::<__m256i>(), start.add(len - 32).cast());
+            (_mm256_loadu_si256(low), _mm256_loadu_si256(high), 256)
+        } else {
+            let (low, high) = (start.cast::<__m128i>(), start.add(len - 16).cast());
+            let both = _mm256_setr_m128i(_mm_loadu_si128(low), _mm_loadu_si128(high));
+            (both, both, 128)
+        };
+        let ahead = _mm256_set1_epi32(2 * half - 8 * len as i32);
+        let first_half = _mm256_set1_epi32(half - 1);
+        let modulus = Modulus::new(NonZeroU32::new_unchecked(8 * (len as u32 - 1)));
+        let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
+        let mut j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let mut clear = 0;
+        let mut asked = 0;
+        while asked < k {
+            let sum = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta));
+            let p = modulus.rem(sum);
+            let second = _mm256_cmpgt_epi32(p, first_half);
+            let p = _mm256_add_epi32(p, _mm256_and_si256(second, ahead));
+            let word = _mm256_srli_epi32::<5>(p);
+            let mut found = _mm256_permutevar8x32_epi32(low, word);
+            if len > 32 {
+                let high = _mm256_permutevar8x32_epi32(high, word);
+                found = _mm256_blendv_epi8(found, high, second);
+            }
+            // the bit to the top
+            let up = _mm256_andnot_si256(p, _mm256_set1_epi32(31));
+            let set = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(found, up)));
+            clear |= _bzhi_u32(set as u32 ^ 0xff, k - asked);
+            j = _mm256_add_epi32(j, _mm256_set1_epi32(LANES as i32));
+            asked += LANES as u32;
+        }
+        clear == 0
+    }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
+    if !SMALL.contains(&filter.len()) {
+        return portable::may_match(key, filter);
+    }
+    match Filter::parse(filter) {
+        Filter::Never => false,
+        Filter::Always => true,
+        // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
+        Filter::Probe { k, .. } => unsafe {
+            through_a_branch(contains_small(portable::hash(key.as_bytes()), k, filter))
+        },
+    }
+}
+
+/// # Safety
+/// The processor has AVX2; there are as many results as filters.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    let h = portable::hash(key.as_bytes());
+    let mut ones = 0;
+    for (filter, result) in filters.iter().zip(results) {
+        let filter = filter.as_bytes();
+        let answer = match Filter::parse(filter) {
+            Filter::Never => false,
+            Filter::Always => true,
+            // SAFETY: as in `may_match`.
+            Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => unsafe {
+                contains_small(h, k, filter)
+            },
+            Filter::Probe { array, k } => portable::contains(h, k, array),
+        };
+        *result = answer.into();
+        ones += usize::from(answer);
+    }
+    ones
 }
 
 /// # Safety
@@ -599,14 +714,14 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
         Filter::Probe { array, k } if array.len() >= 4 => (array, k),
         _ => return portable::keys_may_match(keys, filter, results),
     };
-    let Some(modulus) = bits::Modulus::new(array.len()) else {
+    let Some(bits) = bits::bits_of(array.len()) else {
         return portable::keys_may_match(keys, filter, results);
     };
     let mut results = results.chunks_mut(LANES);
     let mut ones = 0;
     // SAFETY: the caller has AVX2.
     let (modulus, last) =
-        unsafe { (Modulus::new(modulus), _mm256_set1_epi32((array.len() - 4) as i32)) };
+        unsafe { (Modulus::new(bits), _mm256_set1_epi32((array.len() - 4) as i32)) };
     bits::in_blocks(
         keys,
         // SAFETY: the caller has AVX2; there are as many hashes as keys.
