@@ -28,12 +28,15 @@
 #![allow(unused_unsafe)]
 // Lanes are counted, not listed.
 #![allow(clippy::needless_range_loop)]
+// A pointer that goes through `opaque`, which reads and writes nothing.
+#![allow(clippy::pointers_in_nomem_asm_block)]
 
 use core::arch::asm;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 use core::ops::RangeInclusive;
+use core::ptr;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX};
@@ -54,13 +57,20 @@ pub(super) const KERNEL: Kernel = Kernel {
 
 const LANES: usize = 8;
 
-/// Moves bytes down by 16 - n where loaded from n on.
-static SHIFTS: [i8; 32] = {
-    let mut table = [-1; 32];
-    let mut i = 0;
-    while i < 16 {
-        table[i] = i as i8;
-        i += 1;
+/// Where the bytes left after a key's whole blocks are in what `load_rest`
+/// loads: first for keys of 8 to 15 bytes, then for longer ones by how many are
+/// left. None is at -1.
+static PLACES: [[i8; 16]; 24] = {
+    let mut table = [[-1; 16]; 24];
+    let mut row = 0;
+    while row < table.len() {
+        let rest = if row < 8 { row + 8 } else { row - 8 };
+        let mut i = 0;
+        while i < rest {
+            table[row][i] = if row < 8 && i < 8 { i } else { i + 16 - rest } as i8;
+            i += 1;
+        }
+        row += 1;
     }
     table
 };
@@ -97,10 +107,10 @@ unsafe fn hash_groups<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
         }
         // the lengths are the odd words
         if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
-            // Pointers would otherwise be taken out of the vectors above.
+            // The keys' pointers would otherwise come out of the vectors above.
             hash_uniform(starts.map(|start| opaque!(start)), len)
         } else {
-            starts.map(|start| hash_mixed(start))
+            hash_mixed(starts)
         }
     }
 }
@@ -131,14 +141,22 @@ unsafe fn words([a, b, c, d]: [__m128i; 4]) -> [__m256i; 4] {
     }
 }
 
-/// The low halves of eight 64-bit lanes.
+/// Eight hashes a vector, from the low halves of four 64-bit lanes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
+unsafe fn joined<const G: usize>(h: [__m256i; 4]) -> [__m256i; G] {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let mixed = _mm256_blend_epi32(h[0], _mm256_slli_epi64(h[1], 32), 0b1010_1010);
-        _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7))
+        let order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+        let join = |low, high| {
+            let mixed = _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0b1010_1010);
+            _mm256_permutevar8x32_epi32(mixed, order)
+        };
+        let mut joined = [join(h[0], h[1]); G];
+        if G == 2 {
+            joined[1] = join(h[2], h[3]);
+        }
+        joined
     }
 }
 
@@ -149,19 +167,24 @@ unsafe fn low_halves(h: [__m256i; 2]) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
-    if len < 16 {
+    if len < 8 {
         // SAFETY: the caller's word.
         return unsafe { load_short(key, len) };
     }
-    // SAFETY: 16 bytes that end with the key, and 16 of SHIFTS.
+    // Keys on either side of 16 bytes take the same way, which among mixed
+    // lengths no processor could guess.
+    let row = if len < 16 { len - 8 } else { 8 + len % 16 };
+    // SAFETY: 8 bytes that begin at most 16 before the key's end and not
+    // before the key, and the key's last 8; the row is less than 24.
     unsafe {
-        let last = _mm_loadu_si128(key.add(len - 16).cast());
-        let shift = SHIFTS.as_ptr().add(16 - len % 16);
-        _mm_shuffle_epi8(last, _mm_loadu_si128(shift.cast()))
+        let low = key.add(len.saturating_sub(16)).cast::<i64>().read_unaligned();
+        let high = key.add(len - 8).cast::<i64>().read_unaligned();
+        let places = _mm_loadu_si128(PLACES.as_ptr().add(row).cast());
+        _mm_shuffle_epi8(_mm_set_epi64x(high, low), places)
     }
 }
 
-/// A key of less than 16 bytes.
+/// A key of less than 8 bytes.
 ///
 /// # Safety
 /// The key has `len` bytes.
@@ -170,11 +193,8 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
     // SAFETY: every load is of bytes the key has.
     unsafe {
         let end = key.wrapping_add(len);
-        let (mut low, mut high) = (0, 0);
-        if len >= 8 {
-            low = key.cast::<u64>().read_unaligned();
-            high = (end.sub(8).cast::<u64>().read_unaligned() >> 1) >> (127 - 8 * len);
-        } else if len >= 4 {
+        let mut low = 0;
+        if len >= 4 {
             let last = u64::from(end.sub(4).cast::<u32>().read_unaligned());
             low = u64::from(key.cast::<u32>().read_unaligned()) | (last << (8 * len - 32));
         } else if len > 0 {
@@ -183,7 +203,7 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
                 | (u64::from(*key.add(len / 2)) << (8 * (len / 2)))
                 | (u64::from(*end.sub(1)) << (8 * (len - 1)));
         }
-        _mm_set_epi64x(high as i64, low as i64)
+        _mm_set_epi64x(0, low as i64)
     }
 }
 
@@ -224,114 +244,131 @@ unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [
             });
             at += 16;
         }
-        let left = len - at;
-        if left != 0 {
+        if at != len {
             for_each_four!(G, |four| {
-                let rest = |i| load_rest(key(four, i), len);
-                let words = words([rest(0), rest(1), rest(2), rest(3)]);
-                let mut x = h[four];
-                if left >= 4 {
-                    x = step::<16>(x, words[0]);
-                }
-                if left >= 8 {
-                    x = step::<16>(x, words[1]);
-                }
-                if left >= 12 {
-                    x = step::<16>(x, words[2]);
-                }
-                if left % 4 != 0 {
-                    x = step::<24>(x, words[left / 4]);
-                }
-                h[four] = x;
+                hash_rest(starts[four / 2].add(four % 2 * 4), len, &mut h[four]);
             });
         }
-        let mut joined = [h[0]; G];
-        joined[0] = low_halves([h[0], h[1]]);
-        if G == 2 {
-            joined[1] = low_halves([h[2], h[3]]);
+        joined(h)
+    }
+}
+
+/// The last `len % 16` bytes of four keys of that length.
+///
+/// # Safety
+/// The processor has AVX2; there are four.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn hash_rest(start: *const Key, len: usize, h: &mut __m256i) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let rest = |i| load_rest((*start.add(i)).as_ptr(), len);
+        let mut left = len % 16;
+        for word in words([rest(0), rest(1), rest(2), rest(3)]) {
+            if left >= 4 {
+                *h = step::<16>(*h, word);
+                left -= 4;
+            } else if left > 0 {
+                *h = step::<24>(*h, word);
+                left = 0;
+            }
         }
-        joined
     }
 }
 
 /// # Safety
 /// As for `hash_groups`.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_mixed(start: *const Key) -> __m256i {
-    // SAFETY: every load is of bytes a key has, or of ZEROS.
+unsafe fn hash_mixed<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
+    const { assert!(G == 1 || G == 2) };
+    let mut h = [_mm256_setzero_si256(); 4];
+    // SAFETY: the caller's word: there are eight at each start, the first of
+    // which is also the last where there is one.
     unsafe {
-        // Lanes out of whole blocks read their last 16 bytes again, lanes
-        // without any read zeros; nothing is made of either.
-        let mut from = [&raw const ZEROS as *const u8; LANES];
-        let mut last = [0; LANES];
-        let mut most = 0;
-        for i in 0..LANES {
-            let key = *start.add(i);
-            // A longer key's count does not fit in a lane.
-            if key.len() >= 1 << 31 {
-                let mut h = [0u32; LANES];
-                for (i, h) in h.iter_mut().enumerate() {
-                    *h = portable::hash((*start.add(i)).as_bytes());
-                }
-                return _mm256_loadu_si256(h.as_ptr().cast());
+        let (first, second) = (starts[0], starts[G - 1]);
+        let fours = [first, first.add(4), second, second.add(4)];
+        hash_fours(fours.get_unchecked(..2 * G), &mut h);
+        joined(h)
+    }
+}
+
+/// The hashes of the four keys at each start, in the low halves of 64-bit
+/// lanes. A loop over them, and not each written out as keys of one length
+/// are, because most of it is in memory anyway.
+///
+/// # Safety
+/// The processor has AVX2; there are at most four starts, of four keys each.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn hash_fours(starts: &[*const Key], h: &mut [__m256i; 4]) {
+    let none = _mm256_setzero_si256();
+    let (mut blocks, mut rest) = ([none; 4], [none; 4]);
+    // Lanes out of whole blocks read their last 16 bytes again, lanes
+    // without any read zeros; nothing is made of either.
+    let mut from = [[ptr::null(); 4]; 4];
+    let mut last = [[0; 4]; 4];
+    let mut longest = 0;
+    // SAFETY: every load is of bytes a key has, or of ZEROS; there are four
+    // keys at each start, and at most four starts.
+    unsafe {
+        for (four, start) in starts.iter().enumerate() {
+            let (h, rest) = (h.get_unchecked_mut(four), rest.get_unchecked_mut(four));
+            for i in 0..4 {
+                let key = *start.add(i);
+                let any = key.len() >= 16;
+                from.get_unchecked_mut(four)[i] = if any { key.as_ptr() } else { ZEROS.as_ptr() };
+                last.get_unchecked_mut(four)[i] = key.len().saturating_sub(16);
+                longest = longest.max(key.len());
             }
-            most = most.max(key.len() / 16);
-            if key.len() >= 16 {
-                from[i] = key.as_ptr();
-                last[i] = key.len() - 16;
-            }
-        }
-        let zero = _mm256_setzero_si256();
-        let (mut h, mut blocks, mut rest) = ([zero; 2], [zero; 2], [zero; 2]);
-        for half in 0..2 {
             // two keys a vector, a pointer and a length each
-            let two = start.add(4 * half).cast::<__m256i>();
+            let two = start.cast::<__m256i>();
             let (a, b) = (_mm256_loadu_si256(two), _mm256_loadu_si256(two.add(1)));
             let lens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpackhi_epi64(a, b));
-            let seed = _mm256_set1_epi64x(i64::from(SEED));
-            h[half] = _mm256_xor_si256(seed, _mm256_mul_epu32(lens, _mm256_set1_epi64x(M.into())));
-            blocks[half] = _mm256_srli_epi64(lens, 4);
-            rest[half] = _mm256_and_si256(lens, _mm256_set1_epi64x(15));
+            *h = _mm256_mul_epu32(lens, _mm256_set1_epi64x(i64::from(M)));
+            *h = _mm256_xor_si256(*h, _mm256_set1_epi64x(i64::from(SEED)));
+            *blocks.get_unchecked_mut(four) = _mm256_srli_epi64::<4>(lens);
+            *rest = _mm256_and_si256(lens, _mm256_set1_epi64x(15));
         }
-        for i in 0..most {
-            for half in 0..2 {
-                let live = _mm256_cmpgt_epi32(blocks[half], _mm256_set1_epi64x(i as i64));
-                let live = _mm256_shuffle_epi32::<0b10_10_00_00>(live);
-                let mut next = h[half];
-                let mut four = [_mm_setzero_si128(); 4];
-                for lane in 0..4 {
-                    let at = last[4 * half + lane].min(16 * i);
-                    four[lane] = _mm_loadu_si128(from[4 * half + lane].add(at).cast());
-                }
-                for word in words(four) {
+        // A longer key's blocks are more than a lane can count.
+        if longest >= 1 << 31 {
+            for (start, h) in starts.iter().zip(h) {
+                let hash = |i| i64::from(portable::hash_apart(*start.add(i)));
+                *h = _mm256_setr_epi64x(hash(0), hash(1), hash(2), hash(3));
+            }
+            return;
+        }
+        for i in 0..longest / 16 {
+            for four in 0..starts.len() {
+                let (from, last) = (from.get_unchecked(four), last.get_unchecked(four));
+                let block = |lane: usize| {
+                    let at = last[lane].min(16 * i);
+                    _mm_loadu_si128(from[lane].add(at).cast())
+                };
+                let h = h.get_unchecked_mut(four);
+                let mut next = *h;
+                for word in words([block(0), block(1), block(2), block(3)]) {
                     next = step::<16>(next, word);
                 }
-                h[half] = _mm256_blendv_epi8(h[half], next, live);
+                let live = *blocks.get_unchecked(four);
+                let live = _mm256_cmpgt_epi32(live, _mm256_set1_epi64x(i as i64));
+                *h = _mm256_blendv_epi8(*h, next, live);
             }
         }
-        for half in 0..2 {
-            let mut four = [_mm_setzero_si128(); 4];
-            for i in 0..4 {
-                let key = *start.add(4 * half + i);
-                four[i] = load_rest(key.as_ptr(), key.len());
+        for (four, start) in starts.iter().enumerate() {
+            let h = h.get_unchecked_mut(four);
+            let rest = *rest.get_unchecked(four);
+            let bytes = |i| load_rest((*start.add(i)).as_ptr(), (*start.add(i)).len());
+            let [mut tail, words @ ..] = words([bytes(0), bytes(1), bytes(2), bytes(3)]);
+            for (j, word) in words.into_iter().enumerate() {
+                let whole = _mm256_cmpgt_epi32(rest, _mm256_set1_epi64x(4 * j as i64 + 3));
+                *h = _mm256_blendv_epi8(*h, step::<16>(*h, tail), whole);
+                tail = _mm256_blendv_epi8(tail, word, whole);
             }
-            for (j, word) in words(four).into_iter().enumerate() {
-                let j = 4 * j as i64;
-                let some = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j));
-                let whole = _mm256_cmpgt_epi32(rest[half], _mm256_set1_epi64x(j + 3));
-                // a step that shifts by 16, or the last one, by 24
-                let shift = _mm256_add_epi32(
-                    _mm256_set1_epi64x(24),
-                    _mm256_and_si256(whole, _mm256_set1_epi64x(-8)),
-                );
-                let shift = _mm256_and_si256(shift, _mm256_set1_epi64x(0x1f));
-                let next =
-                    _mm256_mul_epu32(_mm256_add_epi32(h[half], word), _mm256_set1_epi64x(M as i64));
-                let next = _mm256_xor_si256(next, _mm256_srlv_epi32(next, shift));
-                h[half] = _mm256_blendv_epi8(h[half], next, some);
-            }
+            let some = _mm256_and_si256(rest, _mm256_set1_epi64x(3));
+            let some = _mm256_cmpgt_epi32(some, none);
+            *h = _mm256_blendv_epi8(*h, step::<24>(*h, tail), some);
         }
-        low_halves(h)
     }
 }
 
@@ -697,7 +734,7 @@ unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> us
             Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => unsafe {
                 contains_small(h, k, filter)
             },
-            Filter::Probe { array, k } => portable::contains(h, k, array),
+            Filter::Probe { array, k } => portable::contains_apart(h, k, array),
         };
         *result = answer.into();
         ones += usize::from(answer);

@@ -78,7 +78,7 @@ pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 
 /// `hash` for the rare key, of which a compiler would otherwise make kilobytes.
 #[inline(never)]
-fn hash_apart(key: Key) -> u32 {
+pub(super) fn hash_apart(key: Key) -> u32 {
     hash(key.as_bytes())
 }
 
@@ -226,7 +226,7 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
 
 /// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
 /// kilobyte.
-#[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
+#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     contains(h, k, array)
