@@ -33,7 +33,7 @@
 
 use core::arch::asm;
 use core::arch::x86_64::*;
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
 use core::ops::RangeInclusive;
 use core::ptr;
@@ -648,53 +648,89 @@ unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     }
 }
 
-/// Which sizes of filter, k byte included, `contains_small` can look up.
+/// Which sizes of filter, k byte included, fit in a `Small`.
 const SMALL: RangeInclusive<usize> = 16..=64;
 
-/// Whether all `k` bits of hash `h` are set in a filter, whose k byte is there
-/// and is not asked for.
+/// A filter in registers, whose k byte is there and is not asked for.
+///
+/// The first half of what is looked up is the filter's first bytes, the second
+/// its last, and some bytes may be in both.
+#[derive(Clone, Copy)]
+struct Small {
+    low: __m256i,
+    high: __m256i,
+    /// Whether each half is a register, or half of one.
+    two: bool,
+    /// The last bit of the first half, and how far from its own place a bit is
+    /// that has to be looked up in the second.
+    first_half: __m256i,
+    ahead: __m256i,
+}
+
+impl Small {
+    /// # Safety
+    /// The processor has AVX2; the filter's size is in `SMALL`.
+    #[inline(always)]
+    unsafe fn load(filter: &[u8]) -> Small {
+        let (start, len) = (filter.as_ptr(), filter.len());
+        // SAFETY: 32 bytes where there are as many, 16 where there are fewer.
+        unsafe {
+            let two = len > 32;
+            let (low, high, half) = if two {
+                let (low, high) = (start.cast::<__m256i>(), start.add(len - 32).cast());
+                (_mm256_loadu_si256(low), _mm256_loadu_si256(high), 256)
+            } else {
+                let (low, high) = (start.cast::<__m128i>(), start.add(len - 16).cast());
+                let both = _mm256_setr_m128i(_mm_loadu_si128(low), _mm_loadu_si128(high));
+                (both, both, 128)
+            };
+            let first_half = _mm256_set1_epi32(half - 1);
+            let ahead = _mm256_set1_epi32(2 * half - 8 * len as i32);
+            Small { low, high, two, first_half, ahead }
+        }
+    }
+
+    /// The bits at eight positions, each at the top of its lane.
+    ///
+    /// # Safety
+    /// The processor has AVX2; the positions are in the filter's array.
+    #[inline(always)]
+    unsafe fn look_up(self, p: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let second = _mm256_cmpgt_epi32(p, self.first_half);
+            let p = _mm256_add_epi32(p, _mm256_and_si256(second, self.ahead));
+            let word = _mm256_srli_epi32::<5>(p);
+            let mut found = _mm256_permutevar8x32_epi32(self.low, word);
+            if self.two {
+                let high = _mm256_permutevar8x32_epi32(self.high, word);
+                found = _mm256_blendv_epi8(found, high, second);
+            }
+            _mm256_sllv_epi32(found, _mm256_andnot_si256(p, _mm256_set1_epi32(31)))
+        }
+    }
+}
+
+/// Whether all `k` bits of hash `h` are set in a filter.
 ///
 /// # Safety
 /// The processor has AVX2; the filter's size is in `SMALL`; k is at most 32.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn contains_small(h: u32, k: u32, filter: &[u8]) -> bool {
-    let (start, len) = (filter.as_ptr(), filter.len());
-    // SAFETY: 32 bytes where there are as many, 16 where there are fewer.
+    // SAFETY: the caller's word; a remainder is in the array.
     unsafe {
-        // The first half of what is looked up is the first bytes, the second
-        // half is the last, and some bytes may be in both: `ahead` is how far
-        // a bit is from where it is looked up in the second.
-        let (low, high, half) = if len > 32 {
-            let (low, high) = (start.cast::<__m256i>(), start.add(len - 32).cast());
-            (_mm256_loadu_si256(low), _mm256_loadu_si256(high), 256)
-        } else {
-            let (low, high) = (start.cast::<__m128i>(), start.add(len - 16).cast());
-            let both = _mm256_setr_m128i(_mm_loadu_si128(low), _mm_loadu_si128(high));
-            (both, both, 128)
-        };
-        let ahead = _mm256_set1_epi32(2 * half - 8 * len as i32);
-        let first_half = _mm256_set1_epi32(half - 1);
-        let modulus = Modulus::new(NonZeroU32::new_unchecked(8 * (len as u32 - 1)));
+        let small = Small::load(filter);
+        let modulus = Modulus::new(NonZeroU32::new_unchecked(8 * (filter.len() as u32 - 1)));
         let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
         let mut j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let mut clear = 0;
         let mut asked = 0;
         while asked < k {
             let sum = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta));
-            let p = modulus.rem(sum);
-            let second = _mm256_cmpgt_epi32(p, first_half);
-            let p = _mm256_add_epi32(p, _mm256_and_si256(second, ahead));
-            let word = _mm256_srli_epi32::<5>(p);
-            let mut found = _mm256_permutevar8x32_epi32(low, word);
-            if len > 32 {
-                let high = _mm256_permutevar8x32_epi32(high, word);
-                found = _mm256_blendv_epi8(found, high, second);
-            }
-            // the bit to the top
-            let up = _mm256_andnot_si256(p, _mm256_set1_epi32(31));
-            let set = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(found, up)));
-            clear |= _bzhi_u32(set as u32 ^ 0xff, k - asked);
+            let found = small.look_up(modulus.rem(sum));
+            let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
+            clear |= _bzhi_u32(set ^ 0xff, k - asked);
             j = _mm256_add_epi32(j, _mm256_set1_epi32(LANES as i32));
             asked += LANES as u32;
         }
@@ -746,57 +782,90 @@ unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> us
 /// The processor has AVX2; there are as many results as keys.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let (array, k) = match Filter::parse(filter) {
-        // A gather loads four bytes.
-        Filter::Probe { array, k } if array.len() >= 4 => (array, k),
-        _ => return portable::keys_may_match(keys, filter, results),
-    };
-    let Some(bits) = bits::bits_of(array.len()) else {
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::keys_may_match(keys, filter, results);
     };
-    let mut results = results.chunks_mut(LANES);
+    // SAFETY: the caller's word. A small filter's size was looked at; four
+    // bytes at most `last` bytes into an array are within it; positions are
+    // remainders.
+    unsafe {
+        match bits::bits_of(array.len()) {
+            Some(bits) if SMALL.contains(&filter.len()) => {
+                let small = Small::load(filter);
+                batch(keys, k, bits, results, |p| small.look_up(p))
+            }
+            Some(bits) if array.len() >= 4 => {
+                let last = _mm256_set1_epi32((array.len() - 4) as i32);
+                batch(keys, k, bits, results, |p| {
+                    let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
+                    let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
+                    let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
+                    // the bit to the top
+                    _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit))
+                })
+            }
+            _ => portable::keys_may_match(keys, filter, results),
+        }
+    }
+}
+
+/// `look_up` gives the bits at eight positions, each at the top of its lane.
+///
+/// # Safety
+/// The processor has AVX2; there are as many results as keys.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn batch(
+    keys: &[Key],
+    k: u32,
+    bits: NonZeroU32,
+    results: &mut [u8],
+    look_up: impl Fn(__m256i) -> __m256i,
+) -> usize {
+    let (mut results, mut last) = (results, [0; LANES]);
     let mut ones = 0;
     // SAFETY: the caller has AVX2.
-    let (modulus, last) =
-        unsafe { (Modulus::new(bits), _mm256_set1_epi32((array.len() - 4) as i32)) };
+    let modulus = unsafe { Modulus::new(bits) };
     bits::in_blocks(
         keys,
         // SAFETY: the caller has AVX2; there are as many hashes as keys.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
         |hashes| {
-            for (hashes, results) in hashes.chunks(LANES).zip(&mut results) {
-                let mut eight = [0; LANES];
-                for (to, from) in eight.iter_mut().zip(hashes) {
-                    *to = *from;
+            for hashes in hashes.chunks(LANES) {
+                let mut padded = [0; LANES];
+                let mut eight = hashes.as_ptr();
+                if hashes.len() < LANES {
+                    for (to, from) in padded.iter_mut().zip(hashes) {
+                        *to = *from;
+                    }
+                    eight = padded.as_ptr();
                 }
-                // SAFETY: the caller has AVX2; four bytes at most `last` bytes
-                // into the array are within it.
-                let live = unsafe {
-                    let h = _mm256_loadu_si256(eight.as_ptr().cast());
-                    let mut positions = Positions::new(h, modulus);
+                // SAFETY: the caller has AVX2, with which BMI2 comes; there
+                // are eight.
+                let (live, yes) = unsafe {
+                    let mut positions = Positions::new(_mm256_loadu_si256(eight.cast()), modulus);
                     let mut live = _mm256_set1_epi32(-1);
                     for _ in 0..k {
-                        let p = positions.next();
-                        let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
-                        let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
-                        let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
-                        // the bit to the top, and all over the lane
-                        let up = _mm256_sub_epi32(_mm256_set1_epi32(31), bit);
-                        live = _mm256_and_si256(live, _mm256_sllv_epi32(word, up));
+                        live = _mm256_and_si256(live, look_up(positions.next()));
                     }
-                    _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32
-                };
-                // SAFETY: BMI2 comes with AVX2. Bit i of eight to byte i.
-                let (live, yes) = unsafe {
+                    let live = _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32;
                     let live = _bzhi_u32(live, hashes.len() as u32);
+                    // bit i of eight to byte i
                     (live, _pdep_u64(live.into(), 0x0101_0101_0101_0101).to_le_bytes())
                 };
                 ones += live.count_ones() as usize;
-                for (to, from) in results.iter_mut().zip(yes) {
-                    *to = from;
+                if results.len() < LANES {
+                    last = yes;
+                } else if let Some((eight, later)) = mem::take(&mut results).split_first_chunk_mut()
+                {
+                    *eight = yes;
+                    results = later;
                 }
             }
         },
     );
+    for (to, from) in results.iter_mut().zip(last) {
+        *to = from;
+    }
     ones
 }

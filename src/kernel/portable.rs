@@ -148,12 +148,33 @@ pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
         let delta = sum.rotate_right(17);
         for _ in 0..k {
             all |= 1 << (sum % 64);
-            sum = sum.wrapping_add(delta);
+            sum = one_by_one(sum.wrapping_add(delta));
         }
     }
     for (out, byte) in array.iter_mut().zip(all.to_le_bytes()) {
         out.write(byte);
     }
+}
+
+/// The same, of which a compiler does not know it: from a loop of a few steps
+/// it would otherwise make one of vectors, which is longer and slower.
+#[inline(always)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
+    allow(unused_mut)
+)]
+fn one_by_one(mut sum: u32) -> u32 {
+    // SAFETY: no instructions.
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+    unsafe {
+        core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("/* {0:w} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
+    }
+    sum
 }
 
 fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
@@ -214,7 +235,7 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
         let mut all = 1;
         for _ in 0..k {
             all &= word >> (sum % 64);
-            sum = sum.wrapping_add(delta);
+            sum = one_by_one(sum.wrapping_add(delta));
         }
         return all != 0;
     }
