@@ -23,6 +23,25 @@ pub(super) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> &'a [u8] {
     unsafe { array(data.cast(), len) }
 }
 
+/// [`bytes`] of two, after as few comparisons as can be; `None` where one is NULL or has a length that
+/// no object can have.
+///
+/// # Safety
+/// As [`bytes`], of both.
+#[inline(always)]
+pub(super) unsafe fn two_bytes<'a>(
+    (a, a_len): (*const c_char, usize),
+    (b, b_len): (*const c_char, usize),
+) -> Option<(&'a [u8], &'a [u8])> {
+    if a.is_null() || b.is_null() || (a_len | b_len) > isize::MAX as usize {
+        return None;
+    }
+    // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
+    Some(unsafe {
+        (slice::from_raw_parts(a.cast(), a_len), slice::from_raw_parts(b.cast(), b_len))
+    })
+}
+
 /// The `len` values at `data`; none where `data` is NULL or not aligned, or `len` is more than any
 /// object can have.
 ///

@@ -278,6 +278,30 @@ unsafe extern "C" fn bloom_may_match(
 ) -> bool {
     // SAFETY: LevelDB passes a living object of this table and two slices.
     unsafe {
+        let (key_bytes, filter_bytes) = (&*key, &*filter);
+        let plain = memory::two_bytes(
+            (key_bytes.data, key_bytes.size),
+            (filter_bytes.data, filter_bytes.size),
+        );
+        let (Some((key_bytes, filter_bytes)), Kind::Bloom(policy)) = (plain, &(*object).kind)
+        else {
+            return odd_may_match(object, key, filter);
+        };
+        policy.policy.key_may_match(key_bytes, filter_bytes)
+    }
+}
+
+/// `bloom_may_match` of what LevelDB does not pass. The same arguments, so that the way here is a
+/// jump, and the usual way needs no room on the stack for this one.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn odd_may_match(
+    object: *const Object,
+    key: *const Slice,
+    filter: *const Slice,
+) -> bool {
+    // SAFETY: as above.
+    unsafe {
         match &(*object).kind {
             Kind::Bloom(policy) => policy.policy.key_may_match((*key).bytes(), (*filter).bytes()),
             Kind::Custom(..) => true,

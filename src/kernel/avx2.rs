@@ -525,20 +525,15 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl 
     unsafe {
         let positions =
             |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
-        let mut at = 0;
-        while n - at > LANES {
+        for at in (0..n).step_by(2 * LANES) {
+            let two = n - at > LANES;
             let (mut a, mut b) = (positions(at), positions(at + LANES));
             for _ in 0..k {
                 let (a, b) = (a.next(), b.next());
                 set_row(a, &mut set);
-                set_row(b, &mut set);
-            }
-            at = n.min(at + 2 * LANES);
-        }
-        if at < n {
-            let mut a = positions(at);
-            for _ in 0..k {
-                set_row(a.next(), &mut set);
+                if two {
+                    set_row(b, &mut set);
+                }
             }
         }
     }
@@ -724,17 +719,18 @@ unsafe fn contains_small(h: u32, k: u32, filter: &[u8]) -> bool {
         let modulus = Modulus::new(NonZeroU32::new_unchecked(8 * (filter.len() as u32 - 1)));
         let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
         let mut j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        let mut clear = 0;
         let mut asked = 0;
         while asked < k {
             let sum = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta));
             let found = small.look_up(modulus.rem(sum));
             let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
-            clear |= _bzhi_u32(set ^ 0xff, k - asked);
+            if _bzhi_u32(set ^ 0xff, k - asked) != 0 {
+                return false;
+            }
             j = _mm256_add_epi32(j, _mm256_set1_epi32(LANES as i32));
             asked += LANES as u32;
         }
-        clear == 0
+        true
     }
 }
 

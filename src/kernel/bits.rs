@@ -63,8 +63,8 @@ impl Modulus {
     pub fn byte(self, h: u32) -> usize {
         #[cfg(target_pointer_width = "64")]
         {
-            let fraction = (self.inverse << 3).wrapping_mul(u64::from(h >> 3));
-            ((u128::from(fraction) * u128::from(self.bits.get() >> 3)) >> 64) as usize
+            let fraction = self.inverse.wrapping_mul(u64::from(h));
+            ((u128::from(fraction) * u128::from(self.bits.get() / 8)) >> 64) as usize
         }
         #[cfg(not(target_pointer_width = "64"))]
         {

@@ -239,10 +239,7 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
         }
         return all != 0;
     }
-    match Modulus::new(array.len()) {
-        Some(modulus) => contains_all(h, k, modulus, array),
-        None => probe::contains(h, k, array),
-    }
+    contains_all(h, k, Modulus::new(array.len()), array)
 }
 
 /// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
@@ -253,12 +250,42 @@ pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     contains(h, k, array)
 }
 
+/// How many probes are asked for at once. Where to stop among them is what a
+/// branch predictor cannot know; that an absent key passes them all is rare.
+pub(super) const AT_ONCE: u32 = 8;
+
 #[inline(always)]
-pub(super) fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
+fn contains_all(h: u32, k: u32, modulus: Option<Modulus>, array: &[u8]) -> bool {
+    match modulus {
+        Some(modulus) if k <= AT_ONCE => contains_some(h, h.rotate_right(17), k, modulus, array),
+        _ => contains_many(h, k, modulus, array),
+    }
+}
+
+/// `contains_all` for many probes or a large array: apart, because what it
+/// needs of registers would slow others down.
+#[inline(never)]
+fn contains_many(h: u32, k: u32, modulus: Option<Modulus>, array: &[u8]) -> bool {
+    let Some(modulus) = modulus else {
+        return probe::contains(h, k, array);
+    };
     let delta = h.rotate_right(17);
-    let mut sum = h;
+    let (mut sum, mut left) = (h, k);
+    while left > AT_ONCE {
+        if !contains_some(sum, delta, AT_ONCE, modulus, array) {
+            return false;
+        }
+        sum = sum.wrapping_add(delta.wrapping_mul(AT_ONCE));
+        left -= AT_ONCE;
+    }
+    contains_some(sum, delta, left, modulus, array)
+}
+
+/// `n` probes from `sum` on.
+#[inline(always)]
+fn contains_some(mut sum: u32, delta: u32, n: u32, modulus: Modulus, array: &[u8]) -> bool {
     let mut all = 1;
-    for _ in 0..k {
+    for _ in 0..n {
         // A remainder a probe rather than sums of two: nothing waits.
         // SAFETY: a position is less than the array's bits.
         let byte = unsafe { *array.get_unchecked(modulus.byte(sum)) };
@@ -289,10 +316,7 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
             let mut results = results.iter_mut();
             bits::in_blocks(keys, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
-                    let answer = match modulus {
-                        Some(modulus) => contains_all(h, k, modulus, array),
-                        None => probe::contains(h, k, array),
-                    };
+                    let answer = contains_all(h, k, modulus, array);
                     *result = answer.into();
                     ones += usize::from(answer);
                 }
