@@ -17,8 +17,8 @@
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see
 //!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
 //!    long.
-//! 6. A batch of queries asks eight keys at once, with gathers, and all their
-//!    probes: where to stop early is what a branch predictor cannot know.
+//! 6. A batch of queries asks for eight keys at once, in registers or with
+//!    gathers, and for eight probes of each before it looks whether to stop.
 //!
 //! 7. A query for one key has a probe in each lane, where the filter fits in
 //!    registers and can be looked up there. Others are the portable kernel's:
@@ -40,6 +40,7 @@ use core::ptr;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX};
+use super::portable::AT_ONCE;
 use super::{Kernel, cpu, portable, scratch, through_a_branch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -841,7 +842,13 @@ unsafe fn batch(
                 let (live, yes) = unsafe {
                     let mut positions = Positions::new(_mm256_loadu_si256(eight.cast()), modulus);
                     let mut live = _mm256_set1_epi32(-1);
-                    for _ in 0..k {
+                    for j in 0..k {
+                        if j % AT_ONCE == 0
+                            && j > 0
+                            && _mm256_movemask_ps(_mm256_castsi256_ps(live)) == 0
+                        {
+                            break;
+                        }
                         live = _mm256_and_si256(live, look_up(positions.next()));
                     }
                     let live = _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32;

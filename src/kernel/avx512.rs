@@ -24,8 +24,8 @@
 //! 6. A query for one key has a probe in each lane. Arrays of up to 64 bytes
 //!    are looked up in a register, others with a gather, which for one filter
 //!    and a short key is no faster than scalar loads, but is for long keys and
-//!    for one filter after another. All probes are asked: where to stop early
-//!    is what a branch predictor cannot know.
+//!    for one filter after another. Eight are asked at once: where among them
+//!    to stop is what a branch predictor cannot know.
 //! 7. A batch of queries has a key in each lane.
 //!
 //! Loads never pass the end of a key, a list or an array: they are masked, or
@@ -45,6 +45,7 @@ use core::mem::MaybeUninit;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX};
+use super::portable::AT_ONCE;
 use super::{Kernel, cpu, portable, scratch, through_a_branch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -553,25 +554,35 @@ fn contains(h: u32, k: u32, array: &[u8]) -> bool {
         return portable::contains_apart(h, k, array);
     }
     let modulus = modulus(array.len() as u32 * 8, true);
-    let wanted = _bzhi_u32(u32::MAX, k);
-    let mut found = 0;
     let mut first = 0;
     if array.len() <= 64 {
         let array = load_small(array);
         while first < k {
             let p = rem::<true>(sums(h, first), modulus);
-            found |= u32::from(look_up_small(array, p)) << first;
+            if any_clear(look_up_small(array, p), k - first) {
+                return false;
+            }
             first += 8;
         }
     } else {
         while first < k {
             let p = rem::<true>(sums(h, first), modulus);
             // SAFETY: more than 64 bytes; a remainder.
-            found |= u32::from(unsafe { look_up_large(0xff, array, p) }) << first;
+            let found = unsafe { look_up_large(0xff, array, p) };
+            if any_clear(found, k - first) {
+                return false;
+            }
             first += 8;
         }
     }
-    found & wanted == wanted
+    true
+}
+
+/// Whether a bit was found clear among the first `wanted` of eight.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn any_clear(found: __mmask8, wanted: u32) -> bool {
+    _bzhi_u32(u32::from(!found), wanted) != 0
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
@@ -626,7 +637,10 @@ fn batch<const EXACT: bool>(
                 let mut h = _mm512_cvtepu32_epi64(h);
                 let delta = _mm512_maskz_ror_epi32(LOW, h, 17);
                 let mut live = there;
-                for _ in 0..k {
+                for j in 0..k {
+                    if j % AT_ONCE == 0 && live == 0 {
+                        break;
+                    }
                     live &= look_up(live, rem::<EXACT>(h, modulus));
                     h = _mm512_add_epi32(h, delta);
                 }

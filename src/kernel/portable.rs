@@ -13,8 +13,8 @@
 //! 3. Remainders come from multiplication (see `bits`); arrays of 2^31 bits
 //!    and more take the specification's way.
 //! 4. Keys are asked for before they are needed.
-//! 5. A query asks for all k bits, without leaving at the first clear one:
-//!    where it leaves is what a branch predictor cannot know.
+//! 5. A query asks for eight bits before it looks whether one was clear: where
+//!    among them is what a branch predictor cannot know.
 
 use core::mem::MaybeUninit;
 
