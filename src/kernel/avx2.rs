@@ -19,7 +19,6 @@
 //!    long.
 //! 6. A batch of queries asks for eight keys at once, in registers or with
 //!    gathers, and for eight probes of each before it looks whether to stop.
-//!
 //! 7. A query for one key has a probe in each lane, where the filter fits in
 //!    registers and can be looked up there. Others are the portable kernel's:
 //!    a gather is no faster than its loads.
