@@ -168,3 +168,38 @@ pub(super) unsafe fn set_bit(array: &mut [u8], p: u32) {
         *byte = (u32::from(*byte) | 1 << (p % 8)) as u8;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a remainder by multiplication would be wrong first: at both ends of a multiple.
+    #[test]
+    fn remainders_at_multiples() {
+        let small = 1..=70_000usize;
+        let large = (17..28)
+            .flat_map(|log| [-1, 0, 1, 12_345].map(|by| (1usize << log).wrapping_add_signed(by)));
+        for bytes in small.chain(large).filter(|bytes| *bytes < 1 << 28) {
+            let modulus = Modulus::new(bytes).unwrap();
+            let bits = modulus.bits.get();
+            let most = u32::MAX / bits;
+            for quotient in [0, 1, 2, most / 2, most - 1, most] {
+                let multiple = bits * quotient.min(most);
+                for h in [multiple, multiple.wrapping_sub(1), multiple.saturating_add(bits - 1)] {
+                    assert_eq!(modulus.rem(h), h % bits, "{h} % {bits}");
+                    assert_eq!(modulus.byte(h), (h % bits / 8) as usize, "byte of {h} % {bits}");
+                    assert_eq!(h % bits % 8, h % 8);
+                }
+            }
+            assert_eq!(modulus.rem(u32::MAX), u32::MAX % bits);
+        }
+    }
+
+    #[test]
+    fn sizes_without_a_modulus() {
+        assert!(Modulus::new(0).is_none());
+        assert!(Modulus::new((1 << 28) - 1).is_some());
+        assert!(Modulus::new(1 << 28).is_none());
+        assert!(Modulus::new(usize::MAX).is_none());
+    }
+}
