@@ -30,10 +30,13 @@ ensure_packages() {
     sudo apt-get install ${missing[*]}"
   fi
   step "installing ${missing[*]}"
-  apt-get update -qq
-  # Another installation may be under way.
-  DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -o DPkg::Lock::Timeout=600 \
-    install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  # One at a time: in Debian's container images each apt-get deletes what others have downloaded.
+  (
+    flock 9
+    apt-get update -qq 9>&-
+    DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -o DPkg::Lock::Timeout=600 \
+      install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 9>&-
+  ) 9>/run/lock/leveldb-bloom-packages
 }
 
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
