@@ -105,11 +105,11 @@ impl Notes<'_> {
         for database in self.databases {
             if let Err(reason) = &database.version {
                 let text = format!(
-                    "The MANIFEST of {} could not be read ({reason}): levels and comparator are not \
-                     known.",
+                    "The MANIFEST of {} could not be read ({reason}): LevelDB does not open this \
+                     database, and levels and comparator are not known.",
                     database.folder.display()
                 );
-                self.add(Weight::Note, "manifest", text);
+                self.add(Weight::Wrong, "manifest", text);
             }
         }
     }
@@ -340,8 +340,9 @@ impl Notes<'_> {
         let noise = 4.0 * (estimated.max(1e-6) / bloom.asked as f64).sqrt();
         if measured > 1.5 * estimated + noise {
             let text = format!(
-                "Absent keys pass more often ({}) than the fill of the filters explains ({}): these keys \
-                 differ little, and their 32-bit hashes collide.",
+                "Absent keys pass more often ({}) than the fill of the filters explains ({}): keys \
+                 that differ little have hashes with much in common, and set bits in patterns that other \
+                 keys hit more often.",
                 percent(measured),
                 percent(estimated)
             );

@@ -17,6 +17,11 @@ pub struct Database {
 }
 
 impl Database {
+    /// There is no MANIFEST that can be read, or a table that it names is missing.
+    pub fn is_wrong(&self) -> bool {
+        self.version.is_err() || !self.missing.is_empty()
+    }
+
     pub fn comparator(&self) -> Option<&str> {
         self.version.as_ref().ok()?.comparator.as_deref()
     }

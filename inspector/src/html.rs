@@ -23,10 +23,9 @@ const STYLE: &str = "
     --bar: #6aa5e2; --bar2: #3a5f86; --bar3: #e0995c; --bar4: #5d6570; --bad: #ff8a80; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 1.5rem 1rem 4rem; background: var(--ground);
-  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 p { margin: .3rem 0; } .soft { color: var(--soft); }
-.path { overflow-wrap: anywhere; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem;
   margin: 1.2rem 0; }
 .tile, .panel { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem;
@@ -35,6 +34,8 @@ p { margin: .3rem 0; } .soft { color: var(--soft); }
 .tile span { color: var(--soft); font-size: .875rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr));
   gap: .8rem; }
+.plots .panel { overflow-x: auto; min-width: 0; }
+.plots svg { min-width: 24rem; }
 .panel h3 { font-size: 1rem; margin: 0 0 .4rem; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--soft); } svg .axis { stroke: var(--line); }
@@ -45,7 +46,8 @@ table { border-collapse: collapse; width: 100%; font-size: .875rem; }
 th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; font-variant-numeric: tabular-nums; }
 th:first-child, td:first-child { text-align: left; }
-.figures td { text-align: left; white-space: normal; } .figures td:first-child { color: var(--soft); }
+.figures td { text-align: left; white-space: normal; }
+.figures td:first-child { color: var(--soft); white-space: nowrap; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .4em; border-radius: 2px; }
 .key span { margin-right: 1rem; white-space: nowrap; }
 ";
@@ -60,18 +62,18 @@ pub fn page(findings: &Findings) -> String {
     page += STYLE;
     page += "</style>\n<main>\n<h1>Bloom filters of a LevelDB database</h1>\n";
     for database in findings.databases() {
-        let _ = writeln!(page, "<p class=\"soft path\">{}</p>", escape(&describe(database)));
+        let _ = writeln!(page, "<p class=\"soft\">{}</p>", escape(&describe(database)));
     }
     if findings.databases().is_empty() {
         for report in findings.reports.iter().take(5) {
             let path = report.path.display().to_string();
-            let _ = writeln!(page, "<p class=\"soft path\">{}</p>", escape(&path));
+            let _ = writeln!(page, "<p class=\"soft\">{}</p>", escape(&path));
         }
     }
     page += &tiles(total, findings.data);
     page += &notes(findings);
     page += &plots(findings);
-    page += "<h2>In all</h2>\n<div class=\"panel scroll\"><table class=\"figures\">\n";
+    page += "<h2>In all</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
     for (label, figure) in figures(total, &policies(&findings.reports), findings.data) {
         let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
     }
@@ -137,7 +139,7 @@ fn notes(findings: &Findings) -> String {
     let mut text = String::new();
     let problems = crate::inspect::problems(&findings.reports, false);
     if !problems.is_empty() {
-        text += "<h2 class=\"wrong\">Damage</h2>\n<ul class=\"notes path\">\n";
+        text += "<h2 class=\"wrong\">Damage</h2>\n<ul class=\"notes\">\n";
         for line in problems.trim().lines().skip(1) {
             let _ = writeln!(text, "<li>{}", escape(line));
         }
@@ -186,7 +188,9 @@ fn panel(title: &str, plot: &str) -> String {
     if plot.is_empty() {
         return String::new();
     }
-    format!("<section class=\"panel\"><h3>{title}</h3>\n{plot}</section>\n")
+    format!(
+        "<section class=\"panel\" tabindex=\"0\" aria-label=\"{title}\"><h3>{title}</h3>\n{plot}</section>\n"
+    )
 }
 
 const WIDTH: f64 = 480.0;
@@ -204,7 +208,8 @@ fn svg(label: &str, drawing: &str) -> String {
 
 fn bars(what: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> String {
     let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
-    let room = (WIDTH - LEFT - 8.0) / rows.len().max(1) as f64;
+    // Few bars are no wider than five.
+    let room = (WIDTH - LEFT - 8.0) / rows.len().max(5) as f64;
     let height = HEIGHT - BOTTOM - TOP;
     let mut drawing = String::new();
     // Labels that would touch are left out.
@@ -341,7 +346,7 @@ fn split(total: &Sums) -> String {
         at += wide;
     }
     format!(
-        "<svg viewBox=\"0 0 {WIDTH} 48\" role=\"img\" aria-label=\"bits of a key: {}\">\n{drawing}</svg>\n\
+        "<svg viewBox=\"0 0 {WIDTH} 48\" style=\"min-width: 0\" role=\"img\" aria-label=\"bits of a key: {}\">\n{drawing}</svg>\n\
          {key}</p>\n",
         told.join(", ")
     )
@@ -367,9 +372,11 @@ fn levels(findings: &Findings) -> String {
 }
 
 fn tables(findings: &Findings) -> String {
-    let mut text = String::from("<h2>Tables</h2>\n<div class=\"panel scroll\"><table>\n<tr>");
+    let mut text = String::from(
+        "<h2>Tables</h2>\n<section class=\"panel scroll\" tabindex=\"0\" aria-label=\"Tables\"><table>\n<tr>",
+    );
     for column in TABLE_COLUMNS {
-        let _ = write!(text, "<th scope=\"col\">{column}");
+        let _ = write!(text, "<th scope=\"col\">{}", column.replace('\n', " "));
     }
     text.push('\n');
     for report in findings.reports.iter().take(ROWS) {
@@ -380,7 +387,7 @@ fn tables(findings: &Findings) -> String {
         }
         text.push('\n');
     }
-    text += "</table></div>\n";
+    text += "</table></section>\n";
     let more = findings.reports.len().saturating_sub(ROWS) as u64;
     if more > 0 {
         let _ = writeln!(text, "<p>And {}.</p>", plural(more, "more table", "more tables"));

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::explain::{self, Note, Weight};
@@ -16,7 +17,7 @@ use crate::scan::{Format, Options, Problem, Report};
 use crate::sums::{FILL_STEPS, Sums, ratio};
 use crate::text::{bytes, count, histogram, percent, plural, tenths, wrap};
 use crate::work::{name, scan_all};
-use crate::{Failure, print, verify};
+use crate::{Failure, Lazy, print, print_json, verify};
 
 #[derive(Args)]
 pub struct Inspect {
@@ -26,10 +27,10 @@ pub struct Inspect {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// Write a report with plots into FILE: one page that needs no network
+    /// Write a report with plots: one page that needs no network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Read indexes and filters only; keys are estimated from the filters
+    /// Read indexes and filters only; keys are estimated
     #[arg(long)]
     quick: bool,
     /// List all tables, not just the first 20
@@ -61,7 +62,7 @@ impl Findings {
 
     pub fn is_wrong(&self) -> bool {
         self.reports.iter().any(Report::is_wrong)
-            || self.everything.databases.iter().any(|database| !database.missing.is_empty())
+            || self.everything.databases.iter().any(|database| database.is_wrong())
     }
 }
 
@@ -91,7 +92,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     if args.json {
-        print(&format!("{:#}\n", to_json(&findings)))?;
+        print_json(&to_json(&findings))?;
     } else {
         print(&to_text(&findings, args.all))?;
         if let Some(path) = &args.html {
@@ -128,7 +129,7 @@ fn to_text(findings: &Findings, all: bool) -> String {
             Weight::Wasted => "* ",
             Weight::Note => "- ",
         };
-        text += &wrap(&note.text, first, 100);
+        text += &wrap(&note.text, first);
     }
     text
 }
@@ -262,7 +263,7 @@ pub fn figures(sums: &Sums, policies: &str, data: bool) -> Vec<(&'static str, St
         match bloom.asked {
             0 => format!("{} estimated from the fill", percent(bloom.estimated())),
             asked => format!(
-                "{} estimated from the fill, {} measured with {} absent keys",
+                "{} estimated, {} measured with {} absent keys",
                 percent(bloom.estimated()),
                 percent(bloom.measured()),
                 count(asked)
@@ -319,8 +320,13 @@ fn tables(findings: &Findings, all: bool) -> String {
     for report in findings.reports.iter().take(shown) {
         table.add_row(table_row(report, findings.data));
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (i, column) in table.column_iter_mut().enumerate() {
+        if i == 0 {
+            // Up to the edge: an 80th column is needed.
+            column.set_padding((0, 1));
+        } else {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     let mut text = format!("{}\n", table.trim_fmt());
     let left = findings.reports.len().saturating_sub(shown);
@@ -334,6 +340,7 @@ fn tables(findings: &Findings, all: bool) -> String {
     text
 }
 
+/// In two lines where one is wider than the figures below it.
 pub const TABLE_COLUMNS: [&str; 9] = [
     "table",
     "level",
@@ -341,9 +348,9 @@ pub const TABLE_COLUMNS: [&str; 9] = [
     "blocks",
     "entries",
     "filters",
-    "bits/key",
+    "bits\nper key",
     "fill",
-    "false positives",
+    "false\npositives",
 ];
 
 pub fn table_row(report: &Report, data: bool) -> [String; 9] {
@@ -390,21 +397,33 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
     if text.is_empty() { text } else { format!("\nDamage\n{text}") }
 }
 
-fn to_json(findings: &Findings) -> Value {
+fn to_json(findings: &Findings) -> impl Serialize {
+    #[derive(Serialize)]
+    struct Json<'f, T> {
+        version: &'static str,
+        data_read: bool,
+        databases: Vec<Value>,
+        total: Value,
+        notes: &'f [Note],
+        tables: T,
+    }
     let data = findings.data;
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "data_read": data,
-        "databases": findings.databases().iter().map(|database| json!({
+    let database_json = |database: &&Database| {
+        json!({
             "folder": database.folder.to_string_lossy(),
             "comparator": database.comparator(),
             "manifest_error": database.version.as_ref().err(),
             "missing_tables": database.missing.iter().map(|p| p.to_string_lossy()).collect::<Vec<_>>(),
-        })).collect::<Vec<_>>(),
-        "tables": findings.reports.iter().map(|report| table_json(report, data)).collect::<Vec<_>>(),
-        "total": sums_json(&findings.total, data),
-        "notes": findings.notes,
-    })
+        })
+    };
+    Json {
+        version: env!("CARGO_PKG_VERSION"),
+        data_read: data,
+        databases: findings.databases().iter().map(database_json).collect(),
+        total: sums_json(&findings.total, data),
+        notes: &findings.notes,
+        tables: Lazy(findings.reports.iter().map(move |report| table_json(report, data))),
+    }
 }
 
 pub fn table_json(report: &Report, data: bool) -> Value {

@@ -28,22 +28,26 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 const AFTER_HELP: &str = "\
 Where to begin:
-  leveldb-bloom inspect /var/lib/program/db            what is there, and what it means
-  leveldb-bloom inspect --html report.html DB          the same with plots, to open in a browser
-  leveldb-bloom verify DB && echo sound                no key is lost, no block damaged
-  leveldb-bloom probe DB user:1234                     why is this key (not) found?
-  leveldb-bloom size --keys 50M --rate 0.1%            how many bits per key?
+  leveldb-bloom inspect /var/lib/program/db     what is there, what it means
+  leveldb-bloom inspect --html report.html DB   with plots, to open in a browser
+  leveldb-bloom verify DB && echo sound         no key is lost, no block damaged
+  leveldb-bloom probe DB user:1234              why is this key (not) found?
+  leveldb-bloom size --keys 50M --rate 0.1%     how many bits per key?
 
-Databases are only read, without LOCK, so that a program may be running on them. Tables that it
-deletes in the meantime are said to be deleted, and are no error.
+Databases are only read, without LOCK, so that a program may be running on
+them. Tables that it deletes in the meantime are said to be deleted, and are no
+error.
 
-Exit status: 0 all is well; 1 something is wrong in a table, or a size cannot be had; 2 the command
-could not do what was asked, such as for a path that does not exist.";
+Exit status: 0 all is well; 1 something is wrong in a table, or a size cannot
+be had; 2 the command could not do what was asked, such as for a path that does
+not exist.";
 
-/// What the bloom filters of a LevelDB database hold, what they cost, and whether they are right.
+/// What the bloom filters of a LevelDB database hold and cost, and what they lose
 #[derive(Parser)]
 #[command(name = "leveldb-bloom", version, after_help = AFTER_HELP)]
 struct Cli {
@@ -53,55 +57,110 @@ struct Cli {
 
 const AFTER_INSPECT: &str = "\
 What the figures are:
-  slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block of 4 KiB uses one
-                   slot and leaves the next empty, at 4 bytes
-  bits per key     as set, worked out from the filters' sizes and k; as spent, the filter block's
-                   bytes, offsets and all, over the keys
+  slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block
+                   of 4 KiB uses one slot and leaves the next empty, at 4 bytes
+  bits per key     as set, worked out from the filters' sizes and k; as spent,
+                   the filter block's bytes, offsets and all, over the keys
   fill             the share of bits that are set: about a half in a good filter
-  false positives  estimated from each filter's fill, the 32-bit hash included; measured with a
-                   million absent keys, real ones with a few bytes exchanged where keys differ
+  false positives  estimated from each filter's fill, the 32-bit hash included;
+                   measured with a million absent keys or more, real ones
+                   with a few bytes exchanged where keys differ
 
-Every data block is read, because only it says how many keys its filter holds. It is read once,
-from front to back, on all processors; memory is that of a few blocks and one table's index and
-filters for each. --quick reads indexes and filters only, a hundredth of the bytes.";
+Every data block is read, because only it says how many keys its filter holds.
+It is read once, from front to back, on all processors; memory is that of a few
+blocks and one table's index and filters for each. --quick reads indexes and
+filters only, a hundredth of the bytes.
+
+The object that --json prints; what is not known is null, rates are shares of 1:
+  version, data_read
+  databases  folder, comparator, manifest_error, missing_tables
+  tables     path, number, level, unused, deleted_meanwhile, policy,
+             policy_kind, filters_made_for, keys_in_byte_order, problems
+             (offset, text), problem_count, lost (key, key_hex, sequence,
+             deletion, data_block, filter), and the figures
+  total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
+             data_blocks, data_bytes, data_bytes_decompressed, entries,
+             deletions, filter_block_bytes, filters, slots, empty_slots,
+             blocks_without_slot; bloom, of filters in LevelDB's format: bytes,
+             bits, bits_set, fill, fill_histogram (in steps of 5 %), probes
+             (filters by k), match_all, keys_per_filter (min, median, mean, max,
+             histogram: from, to, filters), bits_per_key_set (least, most),
+             bits_per_key_spent, estimated_keys, false_positive_rate_estimated,
+             false_positive_rate_measured, absent_keys_asked,
+             absent_keys_passed, keys_checked, keys_lost
+  notes      weight (wrong, wasted or note), topic, text
+
+Exit status: 0 nothing is wrong; 1 a key is lost, or something is damaged or
+missing; 2 a path could not be read.";
 
 const AFTER_VERIFY: &str = "\
-A key that does not match its filter is lost: a Get does not find it, although it is there. This
-can happen where filters were made by faulty code, or for a comparator that sees less than the
-whole key. Block checksums are compared, and the shape of all entries is looked at.";
+A key that does not match its filter is lost: a Get does not find it, although
+it is there. This can happen where filters were made by faulty code, or for a
+comparator that sees less than the whole key. Block checksums are compared, and
+the shape of all entries is looked at.
+
+The object that --json prints:
+  version, sound, manifest_errors, missing_tables
+  tables   path, policy, unused, deleted_meanwhile, data_blocks, entries,
+           keys_checked, keys_lost, filters_made_for, problem_count, problems
+           (offset, text), lost (key, key_hex, sequence, deletion, data_block,
+           filter)
+
+Exit status: 0 sound; 1 a key is lost, or something is damaged or missing; 2 a
+path could not be read.";
 
 const AFTER_PROBE: &str = "\
-Tables are looked through as a Get does: level 0 from new to old, then one table of each level.
-Each filter that is asked shows its k positions and the bits found there; one 0 is a no. The block
-is looked into in any case, so that a false positive and a lost key are called what they are.
+Tables are looked through as a Get does: level 0 from new to old, then one table
+of each level. Each filter that is asked shows its k positions and the bits
+found there; one 0 is a no. The block is looked into in any case, so that a
+false positive and a lost key are called what they are.
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334
-  leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0";
+  leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0
+
+The object that --json prints:
+  version, key, key_hex, hash, tables_in_all
+  tables   path, level, policy, deleted_meanwhile, problem,
+           other_filters_that_say_no
+           blocks: data_block, data_block_bytes, read, problem
+             filter (number, bits, probes, positions, bits_found, maybe)
+             entry (sequence, deletion, value_bytes)
+
+Exit status: 0 the key was followed, found or not; 1 something is damaged on its
+way; 2 a path could not be read, or KEY is not what was said.";
 
 const AFTER_SIZE: &str = "\
 Each from the others:
-  leveldb-bloom size --keys 1000 --rate 1%             bits per key for a rate
-  leveldb-bloom size --keys 1000 --bits-per-key 10     the rate, and the size
-  leveldb-bloom size --keys 1M --bytes 2MiB            what fits
-  leveldb-bloom size --keys 50M --plot                 more bits stop helping
+  leveldb-bloom size --keys 1000 --rate 1%           bits per key for a rate
+  leveldb-bloom size --keys 1000 --bits-per-key 10   the rate, and the size
+  leveldb-bloom size --keys 1M --bytes 2MiB          what fits
+  leveldb-bloom size --keys 50M --plot               more bits stop helping
 
-In a database a filter holds the keys of a block or two, 10 to 100 as a rule. The rates count that
-the hash has 32 bits, so that among tens of millions of keys an absent one may have the hash of a
-present one, that k stays at 30, and that a filter has 64 bits at least.";
+In a database a filter holds the keys of a block or two, 10 to 100 as a rule.
+The rates count that the hash has 32 bits, so that among tens of millions of
+keys an absent one may have the hash of a present one, that k stays at 30, and
+that a filter has 64 bits at least.
+
+The object that --json prints:
+  version, keys, hash_collision_rate, remarks
+  settings   bits_per_key, probes, bytes, false_positive_rate
+
+Exit status: 0 here it is; 1 no setting gives what was asked; 2 the question was
+not understood.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show what is there: filters, keys, bits really spent, false positives, what it means
+    /// Show what is there: filters, keys, bits spent, false positives
     #[command(after_help = AFTER_INSPECT)]
     Inspect(inspect::Inspect),
-    /// Check that every key matches its filter and every block its checksum
+    /// Check that every key matches its filter, every block its checksum
     #[command(after_help = AFTER_VERIFY)]
     Verify(verify::Verify),
-    /// Follow one key: which tables and blocks are read for it, and which filters say no
+    /// Follow one key: what is read for it, and which filters say no
     #[command(after_help = AFTER_PROBE)]
     Probe(probe::Probe),
-    /// Bits per key, bytes and rates of false positives, each from the others
+    /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
     /// Print a completion script for a shell, to be sourced
@@ -134,6 +193,27 @@ pub fn print(text: &str) -> Result<(), Failure> {
             Err(Failure(format!("stdout: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Writes an object as JSON, piece by piece.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
+    match written.and_then(|()| writeln!(out)).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure(format!("stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A list whose items are made as they are written: there may be a hundred thousand of them.
+pub struct Lazy<I>(pub I);
+
+impl<I: Iterator<Item = Value> + Clone> Serialize for Lazy<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Probe {
     /// KEY is in base64, with or without padding, of either alphabet
     #[arg(long)]
     base64: bool,
-    /// Go on to all tables that may hold the key, even where a Get would have found it
+    /// Go on to all tables that may hold the key, found or not
     #[arg(long)]
     all: bool,
     /// Print one JSON object, for programs
@@ -49,6 +49,17 @@ struct Step {
     filter: Option<Asked>,
     /// The block was read, and this was in it.
     entry: Option<Result<Option<Entry>, String>>,
+}
+
+impl Step {
+    /// The filter says no to a key that is there, or the block cannot be read.
+    fn is_wrong(&self) -> bool {
+        match &self.entry {
+            Some(Ok(Some(_))) => self.filter.as_ref().is_some_and(|filter| !filter.maybe),
+            Some(Err(_)) => true,
+            _ => false,
+        }
+    }
 }
 
 struct Asked {
@@ -103,7 +114,9 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    let wrong = visits.iter().any(|visit| visit.problem.is_some());
+    let wrong = visits
+        .iter()
+        .any(|visit| visit.problem.is_some() || visit.steps.iter().any(Step::is_wrong));
     print(&if args.json {
         format!("{:#}\n", to_json(&key, &visits, everything.tables.len()))
     } else {
@@ -273,7 +286,6 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
             "The database has a comparator of its own, so that the order of its keys is not known: every \
              filter is asked, where a Get would ask one of a table.",
             "",
-            100,
         );
     }
     let (mut asked, mut noes, mut read) = (0, 0, 0);
@@ -289,9 +301,8 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
         noes += visit.other_noes;
     }
     let stopped = !all && visits.iter().any(|visit| visit.found().is_some());
-    let _ = write!(
-        text,
-        "\n{} of {} looked at{}. {} asked, {} no; {} read.",
+    let summary = format!(
+        "{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
         plural(tables as u64, "table", "tables"),
         match (stopped, visits.is_empty()) {
@@ -303,7 +314,7 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
         plural(noes, "says", "say"),
         plural(read, "data block is", "data blocks are")
     );
-    text + "\n"
+    text + "\n" + &wrap(&summary, "")
 }
 
 fn visit_text(path: &Path, visit: &Visit) -> String {
@@ -359,7 +370,7 @@ fn step_text(step: &Step) -> String {
         let positions: Vec<_> =
             filter.positions.iter().map(|(at, set)| format!("{at}:{}", u8::from(*set))).collect();
         if !positions.is_empty() {
-            text += &wrap(&positions.join(" "), "  position:bit  ", 100);
+            text += &wrap(&positions.join(" "), "  position:bit  ");
         }
         let answer = match filter.maybe {
             true => "maybe: the block is read",

@@ -16,7 +16,7 @@ use crate::{Failure, print};
 
 #[derive(Args)]
 pub struct Size {
-    /// Keys in one filter, such as 20, 5k, 2M
+    /// Keys in one filter: 20, 5k, 2M
     #[arg(long, value_name = "N", value_parser = number, default_value = "20")]
     keys: u64,
     /// The rate of false positives wanted: 0.01 or 1%
@@ -130,6 +130,7 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
     remarks.extend(honest(args.keys, &rows));
     if args.json {
         let value = json!({
+            "version": env!("CARGO_PKG_VERSION"),
             "keys": args.keys,
             "hash_collision_rate": floor(args.keys),
             "settings": rows.iter().map(Row::json).collect::<Vec<_>>(),
@@ -154,7 +155,7 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
             let _ = writeln!(text, "{}", plot(keys, chosen));
         }
         for remark in &remarks {
-            text += &wrap(remark, "- ", 100);
+            text += &wrap(remark, "- ");
         }
         print(&text)?;
     }
@@ -179,7 +180,7 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     }
     // 4 bytes of offset and the filter of a slot, and the slot of 2 KiB beside it that stays empty.
     if let [row] = rows {
-        if keys <= 1000 && row.len.is_some() {
+        if keys <= 200 && row.len.is_some() {
             let len = row.len.unwrap_or(0) as f64;
             remarks.push(format!(
                 "In a table, with blocks of 4 KiB that hold {} each, this is {} bits per key: a filter's 4 \
@@ -200,7 +201,11 @@ fn plot(keys: usize, chosen: Option<i32>) -> String {
         let rate = false_positive_rate(bits, keys).max(1e-9);
         (-rate.log10() * A_POWER).round() as i32
     };
-    let mut text = String::new();
+    let mut text = String::from("False positives by bits per key");
+    if let Some(bits) = chosen {
+        let _ = write!(text, "; O is {bits}");
+    }
+    text += "\n\n";
     for line in 0..=HEIGHT {
         let label = match line % A_POWER as i32 {
             0 => percent(10f64.powi(-line / A_POWER as i32)),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use console::Term;
+
 /// 1234567 as 1,234,567.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -114,8 +116,15 @@ pub fn histogram(rows: &[(String, u64)]) -> String {
     text
 }
 
-/// `text` in lines of at most `width`, the first after `first`, the others after as many spaces.
-pub fn wrap(text: &str, first: &str, width: usize) -> String {
+/// `text` in lines that the terminal has room for, or of 100 where there is none; the first after
+/// `first`, the others after as many spaces.
+pub fn wrap(text: &str, first: &str) -> String {
+    const MOST: usize = 100;
+    let columns = Term::stdout().size_checked().map_or(MOST, |(_, columns)| columns.into());
+    wrap_to(columns.min(MOST), text, first)
+}
+
+fn wrap_to(width: usize, text: &str, first: &str) -> String {
     let indent = " ".repeat(first.chars().count());
     let (mut out, mut line) = (String::new(), first.to_owned());
     let mut empty = true;
@@ -167,8 +176,8 @@ mod tests {
 
     #[test]
     fn lines_wrap() {
-        assert_eq!(wrap("aa bb cc", "- ", 7), "- aa bb\n  cc\n");
-        assert_eq!(wrap("abcdefghij k", "- ", 5), "- abcdefghij\n  k\n");
+        assert_eq!(wrap_to(7, "aa bb cc", "- "), "- aa bb\n  cc\n");
+        assert_eq!(wrap_to(5, "abcdefghij k", "- "), "- abcdefghij\n  k\n");
         assert_eq!(bar(0.5, 4), "██");
         let rows = [("a", 2), ("b", 0), ("c", 0), ("d", 1)].map(|(label, n)| (label.to_owned(), n));
         assert_eq!(histogram(&rows).lines().count(), 3);

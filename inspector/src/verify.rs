@@ -1,19 +1,21 @@
 //! `verify`: every key must match its filter, every block its checksum.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::find::{Database, Place, find};
 use crate::inspect::problems;
 use crate::scan::{Format, LostKey, Options, Report};
 use crate::sums::Sums;
-use crate::text::{bytes, count, hex, key, plural};
+use crate::text::{bytes, count, hex, key, plural, wrap};
 use crate::work::scan_all;
-use crate::{Failure, print};
+use crate::{Failure, Lazy, print, print_json};
 
 /// Problems and lost keys that are named of a table, unless somebody wants more.
 pub const KEPT: usize = 20;
@@ -26,7 +28,7 @@ pub struct Verify {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// Name at most N lost keys and N damaged places of a table
+    /// Name at most N lost keys and damages of a table
     #[arg(long, value_name = "N", default_value_t = KEPT)]
     limit: usize,
 }
@@ -36,13 +38,13 @@ pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let options = Options { data: true, absent: 0, keep: args.limit };
     let reports = scan_all(&everything.tables, options);
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
-    let missing = databases.iter().any(|database| !database.missing.is_empty());
-    let wrong = missing || reports.iter().any(Report::is_wrong);
-    print(&if args.json {
-        format!("{:#}\n", to_json(&reports, &databases, !wrong))
+    let wrong = databases.iter().any(|database| database.is_wrong())
+        || reports.iter().any(Report::is_wrong);
+    if args.json {
+        print_json(&to_json(&reports, &databases, !wrong))?;
     } else {
-        to_text(&reports, &databases)
-    })?;
+        print(&to_text(&reports, &databases))?;
+    }
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -89,6 +91,15 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             }
         }
     }
+    for database in databases {
+        if let Err(reason) = &database.version {
+            let _ = writeln!(
+                text,
+                "{}: its MANIFEST cannot be read: {reason}; LevelDB does not open this database",
+                database.folder.display()
+            );
+        }
+    }
     for path in databases.iter().flat_map(|database| &database.missing) {
         let _ = writeln!(text, "{}: MISSING, although the MANIFEST names it", path.display());
     }
@@ -108,50 +119,66 @@ fn summary(reports: &[Report]) -> String {
     }
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.problem_count > 0).count();
-    let mut text = format!(
-        "{}, {}, {}: {} read, {} of them checked against filters; {}",
+    let read = format!(
+        "{}, {}, {}: {} read, {} of them checked against filters",
         plural(total.tables, "table", "tables"),
         bytes(total.file_bytes),
         plural(total.data_blocks, "data block", "data blocks"),
         plural(total.entries, "entry", "entries"),
         count(total.bloom.keys_checked),
-        match lost {
-            0 => "no key is lost".to_owned(),
-            lost => plural(lost, "KEY IS LOST", "KEYS ARE LOST"),
-        }
     );
-    text += &match damaged {
+    let mut verdict = match lost {
+        0 => "no key is lost".to_owned(),
+        lost => plural(lost, "KEY IS LOST", "KEYS ARE LOST"),
+    };
+    verdict += &match damaged {
         0 => ", all checksums are right.".to_owned(),
         damaged => format!(", {} DAMAGED.", plural(damaged as u64, "table is", "tables are")),
     };
     if total.tables_with_filters == 0 && damaged == 0 {
-        text += " There are no filters.";
+        verdict += " There are no filters.";
     }
-    text + "\n"
+    wrap(&read, "") + &wrap(&verdict, "")
 }
 
-fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> Value {
+fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Serialize {
+    #[derive(Serialize)]
+    struct Json<'d, T> {
+        version: &'static str,
+        sound: bool,
+        manifest_errors: Vec<&'d String>,
+        missing_tables: Vec<Cow<'d, str>>,
+        tables: T,
+    }
+    Json {
+        version: env!("CARGO_PKG_VERSION"),
+        sound,
+        manifest_errors: databases.iter().filter_map(|d| d.version.as_ref().err()).collect(),
+        missing_tables: databases
+            .iter()
+            .flat_map(|database| &database.missing)
+            .map(|path| path.to_string_lossy())
+            .collect(),
+        tables: Lazy(reports.iter().map(table_json)),
+    }
+}
+
+fn table_json(report: &Report) -> Value {
     json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "sound": sound,
-        "missing_tables": databases.iter().flat_map(|database| &database.missing)
-            .map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
-        "tables": reports.iter().map(|report| json!({
-            "path": report.path.to_string_lossy(),
-            "policy": report.policy.as_ref().map(|policy| &policy.name),
-            "unused": report.place == Place::Unused,
-            "deleted_meanwhile": report.vanished,
-            "data_blocks": report.sums.data_blocks,
-            "entries": report.sums.entries,
-            "keys_checked": report.sums.bloom.keys_checked,
-            "keys_lost": report.keys_lost(),
-            "filters_made_for": report.transform.map(|transform| transform.to_string()),
-            "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
-            "problem_count": report.problem_count,
-            "problems": report.problems.iter()
-                .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
-                .collect::<Vec<_>>(),
-        })).collect::<Vec<_>>(),
+        "path": report.path.to_string_lossy(),
+        "policy": report.policy.as_ref().map(|policy| &policy.name),
+        "unused": report.place == Place::Unused,
+        "deleted_meanwhile": report.vanished,
+        "data_blocks": report.sums.data_blocks,
+        "entries": report.sums.entries,
+        "keys_checked": report.sums.bloom.keys_checked,
+        "keys_lost": report.keys_lost(),
+        "filters_made_for": report.transform.map(|transform| transform.to_string()),
+        "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
+        "problem_count": report.problem_count,
+        "problems": report.problems.iter()
+            .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
+            .collect::<Vec<_>>(),
     })
 }
 

@@ -36,7 +36,6 @@ pub fn scan_all(tables: &[Found], options: Options) -> Vec<Report> {
         drop(send);
         for (i, report) in receive {
             bar.inc(tables[i].len);
-            bar.set_message(name(&tables[i].path));
             reports[i] = Some(report);
         }
     });
@@ -51,7 +50,8 @@ fn bar(tables: &[Found]) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let template = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left  {msg}";
+    let template =
+        "{wide_bar} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

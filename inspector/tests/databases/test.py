@@ -8,16 +8,21 @@ scripts/test_inspector.sh calls it.
 
 import base64
 import collections
+import contextlib
 import ctypes
+import fcntl
 import glob
 import json
 import os
+import pty
 import random
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -308,27 +313,28 @@ class Golden(unittest.TestCase):
         self.assertAlmostEqual(found["bloom"]["estimated_keys"], 20000, delta=1000)
 
 
-class LostKeys(unittest.TestCase):
-    def lose(self, path):
-        """Clears a bit of a filter and makes its checksum right: only the filter is wrong. Returns
-        the keys that the C library says are lost."""
-        data = read(path)
-        table, bloom = tables.Table(data), Bloom()
-        offset, size = table.filter
-        keys = table.keys_of_filters()[0]
-        # The first byte of filter 0 with a bit in it.
-        at = next(at for at in range(offset, offset + size) if data[at])
-        data = data[:at] + bytes([data[at] & data[at] - 1]) + data[at + 1:]
-        data = tables.with_checksum(data, table.filter)
-        with open(path, "wb") as file:
-            file.write(data)
-        filter_ = tables.Table(data).filters()[0]
-        return [key.decode() for key in keys if not bloom.may_match(key, filter_)]
+def lose(path):
+    """Clears a bit of a filter and makes its checksum right: only the filter is wrong. Returns
+    the keys that the C library says are lost."""
+    data = read(path)
+    table, bloom = tables.Table(data), Bloom()
+    offset, size = table.filter
+    keys = table.keys_of_filters()[0]
+    # The first byte of filter 0 with a bit in it.
+    at = next(at for at in range(offset, offset + size) if data[at])
+    data = data[:at] + bytes([data[at] & data[at] - 1]) + data[at + 1:]
+    data = tables.with_checksum(data, table.filter)
+    with open(path, "wb") as file:
+        file.write(data)
+    filter_ = tables.Table(data).filters()[0]
+    return [key.decode() for key in keys if not bloom.may_match(key, filter_)]
 
+
+class LostKeys(unittest.TestCase):
     def test_they_are_named(self):
         path = by_leveldb("lost", 3000, 100)
         self.assertEqual(command("verify", path).returncode, 0)
-        lost = self.lose(table_of(path))
+        lost = lose(table_of(path))
         self.assertGreater(len(lost), 0)
         done = command("verify", path)
         self.assertEqual(done.returncode, 1)
@@ -339,7 +345,9 @@ class LostKeys(unittest.TestCase):
                          [key.encode().hex() for key in lost])
         self.assertEqual(command("inspect", path).returncode, 1)
         self.assertIn("lost-keys", [note["topic"] for note in inspect(path)["notes"]])
-        self.assertIn("LOST", command("probe", path, lost[0]).stdout)
+        done = command("probe", path, lost[0])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("LOST", done.stdout)
 
     def test_a_filter_for_part_of_the_key(self):
         own = by_leveldb("suffix", 2000, 100, mode="suffix")
@@ -458,7 +466,10 @@ class Damage(unittest.TestCase):
             with open(name, "wb") as file:
                 file.write(data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1:])
             found = json.loads(command("verify", "--json", path).stdout)
-            self.assertEqual([table["keys_checked"] for table in found["tables"]], [200], i)
+            [table] = found["tables"]
+            self.assertEqual(table["keys_checked"], 200, i)
+            # A record that seems cut off is no damage: LevelDB opens the database without it.
+            self.assertTrue(found["manifest_errors"] and not found["sound"] or table["unused"], i)
 
 
 class Paths(unittest.TestCase):
@@ -481,6 +492,7 @@ class Paths(unittest.TestCase):
         self.assertRegex(done.stdout, r"byte \d+: expected the magic number")
         done = command("verify", written("short.ldb", b"short"))
         self.assertIn("expected at least 48 bytes, found 5", done.stdout)
+        self.assertIn("found 0", command("verify", written("nothing.ldb", b"")).stdout)
 
     def test_a_database_without_tables(self):
         path = by_leveldb("fresh", 0, 0)
@@ -567,8 +579,50 @@ class Reports(unittest.TestCase):
         for way in ([], ["inspect"], ["verify"], ["probe"], ["size"]):
             done = command(*way, "--help")
             self.assertEqual(done.returncode, 0)
+            self.assertIn("Exit status: 0 ", done.stdout)
             for line in done.stdout.splitlines():
-                self.assertLessEqual(len(line), 100, line)
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_help_has_every_name_of_the_json(self):
+        def names(value):
+            if isinstance(value, list):
+                return set().union(*map(names, value))
+            if isinstance(value, dict):
+                # Numbers of probes are no names.
+                own = {name for name in value if not name.isdigit()}
+                return own.union(*map(names, value.values()))
+            return set()
+
+        path = by_leveldb("names", 2000, 100)
+        [lost, *_] = lose(table_of(path))
+        damaged = written("names-damaged.ldb", b"no table")
+        for way, args in (("inspect", [path, damaged]), ("verify", [path, damaged]),
+                          ("probe", [path, lost]), ("size", ["--rate", "1%"])):
+            found = names(json.loads(command(way, "--json", *args).stdout))
+            self.assertGreater(len(found), 7)
+            help_ = command(way, "--help").stdout
+            told = set(re.findall(r"\w+", help_[help_.index("that --json prints"):]))
+            self.assertEqual(found - told, set(), way)
+
+    def test_the_terminal_is_wide_enough(self):
+        path = by_leveldb("wide", 2000, 1200, 1)
+        ways = (["inspect", path], ["verify", path], ["probe", path, "key00000007"],
+                ["size", "--plot"], ["size", "--keys", "50M", "--rate", "0.1%"])
+        for columns in (80, 200):
+            for way in ways:
+                ours, theirs = pty.openpty()
+                fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+                with open(ours, "rb", buffering=0) as screen:
+                    with subprocess.Popen([COMMAND, *way], stdout=theirs) as process:
+                        os.close(theirs)
+                        shown = b""
+                        # The end of a terminal is an error, EIO.
+                        with contextlib.suppress(OSError):
+                            while more := screen.read(1 << 16):
+                                shown += more
+                    self.assertEqual(process.returncode, int("0.1%" in way))
+                lines = [line for line in shown.decode().splitlines() if path not in line]
+                self.assertLessEqual(max(map(len, lines)), min(columns, 100), (way, columns))
 
 
 if __name__ == "__main__":
