@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+#[cfg(unix)]
 use core::mem::MaybeUninit;
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
@@ -178,6 +179,7 @@ impl BloomFilterPolicy {
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
     /// [`filter_len`](Self::filter_len) gives for their number.
+    #[cfg(unix)]
     #[inline]
     pub(crate) fn fill(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
         if let Some((probes, array)) = filter.split_last_mut() {
