@@ -69,8 +69,8 @@ public static class BloomTest
     private static void Library()
     {
         Check(Bloom.Version == "1.0.0", Bloom.Version);
-        Check(Bloom.BitsPerKeyFor(0.01, Keys) == 10, "bits per key");
-        var rate = Bloom.FalsePositiveRate(10, Keys);
+        Check(Bloom.BitsPerKeyFor(0.01, Keys) == 11, "bits per key");
+        var rate = Bloom.FalsePositiveRate(11, Keys);
         Check(rate > 0.005 && rate < 0.01, rate);
         using (var policy = new Policy(10))
         {

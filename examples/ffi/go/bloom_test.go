@@ -94,7 +94,7 @@ func TestLibrary(t *testing.T) {
 	if Version() != "1.0.0" {
 		t.Error(Version())
 	}
-	if rate := FalsePositiveRate(10, numKeys); BitsPerKeyFor(0.01, numKeys) != 10 || rate > 0.01 || rate < 0.005 {
+	if rate := FalsePositiveRate(11, numKeys); BitsPerKeyFor(0.01, numKeys) != 11 || rate > 0.01 || rate < 0.005 {
 		t.Error(rate)
 	}
 	policy := must(NewPolicy(10))

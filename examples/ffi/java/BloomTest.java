@@ -72,8 +72,8 @@ public final class BloomTest {
 
     private static void library() {
         check(LevelDbBloom.version().equals("1.0.0"), LevelDbBloom.version());
-        check(LevelDbBloom.bitsPerKeyFor(0.01, KEYS) == 10, "bits per key");
-        double rate = LevelDbBloom.falsePositiveRate(10, KEYS);
+        check(LevelDbBloom.bitsPerKeyFor(0.01, KEYS) == 11, "bits per key");
+        double rate = LevelDbBloom.falsePositiveRate(11, KEYS);
         check(rate > 0.005 && rate < 0.01, rate);
         try (var policy = new LevelDbBloom.Policy(10)) {
             LevelDbBloom.Filter filter = policy.createFilter(List.of("hello".getBytes(), "world".getBytes()));

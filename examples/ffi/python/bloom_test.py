@@ -70,7 +70,7 @@ class LibraryTest(unittest.TestCase):
 
     def test_sizing(self):
         bits = bloom.bits_per_key_for(0.01, KEYS)
-        self.assertEqual(bits, 10)
+        self.assertEqual(bits, 11)
         self.assertTrue(0.005 < bloom.false_positive_rate(bits, KEYS) <= 0.01)
         self.assertEqual(bloom.bits_per_key_for(1e-12, KEYS), 0)
 

@@ -63,9 +63,9 @@ fn checkGolden(line: []const u8, allocator: std.mem.Allocator) !void {
 
 test "the library" {
     try testing.expectEqualStrings("1.0.0", bloom.version());
-    try testing.expectEqual(10, bloom.bitsPerKeyFor(0.01, num_keys));
+    try testing.expectEqual(11, bloom.bitsPerKeyFor(0.01, num_keys));
     try testing.expectEqual(null, bloom.bitsPerKeyFor(1e-12, num_keys));
-    const rate = bloom.falsePositiveRate(10, num_keys);
+    const rate = bloom.falsePositiveRate(11, num_keys);
     try testing.expect(rate > 0.005 and rate < 0.01);
     const policy = try bloom.Policy.init(10);
     defer policy.deinit();
