@@ -65,3 +65,56 @@ foreach(compiler gcc clang)
     message(SEND_ERROR "${compiler} does not take leveldb_bloom.cdef.h")
   endif()
 endforeach()
+
+# The examples in the header's comments, as they stand there: lines that are indented by four more
+# than the text around them. The one with a function of its own goes on behind an empty line.
+file(READ "${INCLUDE_DIR}/leveldb_bloom.h" header)
+string(REPLACE ";" "<semicolon>" header "${header}")
+string(REGEX MATCHALL "\n\n     [^ ][^\n]*(\n     [^\n]*|\n\n     [^\n]*)+" examples "${header}")
+set(functions "")
+set(bodies "")
+foreach(example IN LISTS examples)
+  if(example MATCHES "^\n\n     static ")
+    string(STRIP "${example}" example)
+    string(FIND "${example}" "\n\n" end)
+    string(SUBSTRING "${example}" 0 ${end} function)
+    string(SUBSTRING "${example}" ${end} -1 example)
+    string(APPEND functions "${function}\n")
+  endif()
+  string(APPEND bodies "${example}\n")
+endforeach()
+file(WRITE "${WORK_DIR}/examples.txt" "#include <leveldb/c.h>
+#include <leveldb_bloom.h>
+${functions}
+int main(void) {
+  struct leveldb_bloom_policy *state;
+  const char *const stored = \"Key\";
+  const size_t length = 3;
+  size_t filter_length;
+  char *filter;
+  int found;
+${bodies}
+  filter = bloom->create_filter(state, &stored, &length, 1, &filter_length);
+  found = bloom->key_may_match(state, \"kEY\", 3, filter, filter_length) == 1 &&
+          bloom->key_may_match(state, \"other\", 5, filter, filter_length) == 0;
+  leveldb_bloom_free(filter);
+  leveldb_bloom_policy_destroy(state);
+  leveldb_filterpolicy_destroy(policy);
+  return found ? 0 : 1;
+}
+")
+file(READ "${WORK_DIR}/examples.txt" program)
+string(REPLACE "<semicolon>" ";" program "${program}")
+file(WRITE "${WORK_DIR}/examples.c" "${program}")
+execute_process(
+  COMMAND "${gcc_PATH}" -std=c99 -Wall -Wextra -Werror -Wno-unused-parameter
+    "-I${INCLUDE_DIR}" -o "${WORK_DIR}/examples" "${WORK_DIR}/examples.c" "-L${LIBRARY_DIR}"
+    "-Wl,-rpath,${LIBRARY_DIR}" -lleveldb_bloom -lleveldb
+  RESULT_VARIABLE result)
+if(result)
+  message(FATAL_ERROR "the header's examples do not compile")
+endif()
+execute_process(COMMAND "${WORK_DIR}/examples" RESULT_VARIABLE result)
+if(result)
+  message(FATAL_ERROR "the header's examples do not find their key: ${result}")
+endif()
