@@ -218,7 +218,7 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 /// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
 /// created, that policy is kept in memory when it is destroyed, and the first filter or query that is
 /// asked of it later, and each further destruction, is written to stderr; "abort" then ends the
-/// process.
+/// process. Of any other value stderr is told once, and nothing is checked.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_live_policies() -> usize {
     lifetime::live_policies()
@@ -749,7 +749,8 @@ pub unsafe extern "C" fn leveldb_bloom_free(memory: *mut c_void) {
 
 /// The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
 /// give the same bits. It is the fastest that the machine has, or the one that the environment
-/// variable LEVELDB_BLOOM_KERNEL named when the policy was created. NULL if `policy` is NULL; the
+/// variable LEVELDB_BLOOM_KERNEL named when the policy was created (of a name that it lacks stderr is
+/// told once). NULL if `policy` is NULL; the
 /// string lives as long as the process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_kernel(

@@ -307,7 +307,7 @@ struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_ke
  With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
  created, that policy is kept in memory when it is destroyed, and the first filter or query that is
  asked of it later, and each further destruction, is written to stderr; "abort" then ends the
- process.
+ process. Of any other value stderr is told once, and nothing is checked.
  */
 size_t leveldb_bloom_live_policies(void);
 
@@ -633,7 +633,8 @@ void leveldb_bloom_free(void *memory);
 /*
  The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
  give the same bits. It is the fastest that the machine has, or the one that the environment
- variable LEVELDB_BLOOM_KERNEL named when the policy was created. NULL if `policy` is NULL; the
+ variable LEVELDB_BLOOM_KERNEL named when the policy was created (of a name that it lacks stderr is
+ told once). NULL if `policy` is NULL; the
  string lives as long as the process.
  */
 const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);

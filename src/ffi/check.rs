@@ -1,10 +1,25 @@
 //! `LEVELDB_BLOOM_CHECK`: a policy that is used after it was destroyed, or destroyed twice, is kept
 //! and reported instead of being anything's undefined behaviour.
 
+use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::stats::{Line, environment};
+
+/// Says, once a process, that a value is none of ours.
+#[cold]
+fn refuse(value: &CStr) {
+    static REFUSED: AtomicBool = AtomicBool::new(false);
+    if REFUSED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let mut line = Line::new();
+    line.text("leveldb_bloom: LEVELDB_BLOOM_CHECK=");
+    line.foreign(value);
+    line.text(" is neither report nor abort; nothing is checked\n");
+    line.write_to(ptr::null());
+}
 
 /// What a policy knows of its own end.
 pub(super) struct Check {
@@ -21,12 +36,17 @@ enum Mode {
 }
 
 impl Check {
-    /// `abort` ends the process with the report; any other value only reports.
+    /// `abort` ends the process with the report; any value but these two is refused, and nothing
+    /// is checked.
     pub(super) fn from_environment() -> Check {
         let mode = match environment(c"LEVELDB_BLOOM_CHECK") {
             None => Mode::Off,
+            Some(value) if value == c"report" => Mode::Report,
             Some(value) if value == c"abort" => Mode::Abort,
-            Some(_) => Mode::Report,
+            Some(value) => {
+                refuse(value);
+                Mode::Off
+            }
         };
         Check { mode, destroyed: AtomicBool::new(false), reported: AtomicBool::new(false) }
     }

@@ -54,9 +54,7 @@ fn refusal(name: &CStr, failed: Option<&str>) -> Line {
     let failed = failed.is_some_and(|failed| failed.as_bytes() == name.to_bytes());
     line.text(if failed { "failed its self-check: " } else { "there is no " });
     line.text("kernel LEVELDB_BLOOM_KERNEL=");
-    for byte in name.to_bytes().iter().take(40) {
-        line.byte(*byte);
-    }
+    line.foreign(name);
     line.text(" on this machine; using ");
     line.text(Kernel::best().name());
     line.text(", and there are:");

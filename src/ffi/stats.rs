@@ -329,6 +329,13 @@ impl Line {
         }
     }
 
+    /// The beginning of what somebody else wrote.
+    pub(super) fn foreign(&mut self, text: &CStr) {
+        for byte in text.to_bytes().iter().take(40) {
+            self.byte(*byte);
+        }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or(&[])
     }
