@@ -212,8 +212,9 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
     leveldb::shared_filter_policy(bits_per_key, crate::link()).cast()
 }
 
-/// How many policies of this library were created, by whatever function, and not destroyed yet.
-/// Shared ones do not count.
+/// How many bloom policies of this library were created, by whatever function, and not destroyed
+/// yet. Shared ones do not count, nor do policies of your own callbacks (leveldb_filterpolicy_create),
+/// which may be LevelDB's objects; but a leveldb_bloom_policy does that is the state of such a one.
 ///
 /// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
 /// created, that policy is kept in memory when it is destroyed, and the first filter or query that is

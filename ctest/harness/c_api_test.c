@@ -521,6 +521,16 @@ static void TestTransform(void) {
   REFUSED("example.Canonical", NULL);
   CheckCondition(states_destroyed == 1);
   CheckCondition(leveldb_bloom_live_policies() == living);
+  /* Of a policy of callbacks, the state counts, if it is one of ours. */
+  filterpolicy = leveldb_filterpolicy_create(leveldb_bloom_policy_create(10), table->destructor,
+                                             table->create_filter, table->key_may_match, table->name);
+  CheckCondition(leveldb_bloom_live_policies() == living + 1);
+  leveldb_filterpolicy_destroy(filterpolicy);
+  CheckCondition(leveldb_bloom_live_policies() == living);
+  filterpolicy = leveldb_filterpolicy_create(NULL, table->destructor, table->create_filter,
+                                             table->key_may_match, table->name);
+  CheckCondition(filterpolicy != NULL && leveldb_bloom_live_policies() == living);
+  leveldb_filterpolicy_destroy(filterpolicy);
 }
 
 static void TestNames(void) {
