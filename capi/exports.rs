@@ -248,8 +248,8 @@ pub unsafe extern "C" fn leveldb_bloom_filter_size(
 /// key of length 0 may be NULL. Keys may come in any order and more than once.
 ///
 /// NULL, and a length of 0, if the filter cannot be made: `policy` is NULL, an array is NULL while
-/// `num_keys` is not 0, the size cannot be represented, or there is no memory. NULL also if
-/// `filter_length` is NULL.
+/// `num_keys` is not 0, a key is NULL with a length, the size cannot be represented, or there is no
+/// memory. NULL also if `filter_length` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_create_filter(
     policy: *const leveldb_bloom_policy,
@@ -266,8 +266,8 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 /// as many as leveldb_bloom_filter_size says. Allocates nothing.
 ///
 /// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
-/// NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size
-/// cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
+/// NULL while `num_keys` is not 0, a key is NULL with a length, or the filter's length is another; or
+/// LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
 ///
 /// With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
 /// that it gave no canonical form of a key; `filter` then matches every key.
@@ -331,7 +331,8 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets64(
 }
 
 /// leveldb_bloom_fill_filter for keys of `key_length` bytes each that lie one behind the other, as
-/// in a numpy array of dtype S16. All bytes count, those of zero at a key's end too.
+/// in a numpy array of dtype S16. All bytes count, those of zero at a key's end too. With a
+/// `key_length` of 0 all are the empty key, and it takes no longer for many of them than for one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_fill_filter_fixed(
     policy: *const leveldb_bloom_policy,
@@ -350,8 +351,7 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter_fixed(
 
 /// 1 if the key may be among those the filter was made from, 0 if it certainly is not. Any bytes
 /// may be given as a filter: fewer than two match nothing, and a last byte (the number of probes)
-/// above 30 or of 0 matches everything. A key or filter of length 0 may be NULL; one that is NULL
-/// with a length, or has a length that no object can have, counts as empty.
+/// above 30 or of 0 matches everything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_key_may_match(
     key: *const c_char,
@@ -387,7 +387,8 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match(
 /// first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
 /// ones.
 ///
-/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not.
+/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not, if
+/// `filter` is NULL with a length, or if no object has room for the answers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
     data: *const c_char,
@@ -427,7 +428,8 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets64(
     }
 }
 
-/// leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each.
+/// leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length` of 0
+/// all are the empty key: it is asked for once, and every answer is the same.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_fixed(
     data: *const c_char,
@@ -556,7 +558,8 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets64(
     }
 }
 
-/// leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each.
+/// leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes, with
+/// a `key_length` of 0 too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_add_fixed(
     builder: *mut leveldb_bloom_builder,
@@ -619,7 +622,8 @@ pub unsafe extern "C" fn leveldb_bloom_builder_finish(
 
 /// Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
 /// number of probes, as filters of one policy for the same number of keys do: with others it is
-/// LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL.
+/// LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. So it is with fewer than two bytes, which hold no
+/// bit. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL with a length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_union(
     into: *mut c_char,

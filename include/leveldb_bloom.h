@@ -24,6 +24,14 @@
  * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
  * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
+ * NULL with a length of 0 is an empty key, an empty filter, or no data at all. NULL with another
+ * length, and a length that no object can have, is an invalid argument wherever there is a way to
+ * say so: LEVELDB_BLOOM_INVALID_ARGUMENT, or NULL from leveldb_bloom_create_filter, and nothing is
+ * written. The functions that only answer (leveldb_bloom_key_may_match and _keys_may_match,
+ * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
+ * and key_may_match of the callbacks) take it for empty. What may be NULL besides is said at each
+ * function; with no keys, nothing of theirs is looked at.
+ *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
  * database would no longer find such keys.
@@ -330,8 +338,8 @@ size_t leveldb_bloom_filter_size(const struct leveldb_bloom_policy *policy, size
  key of length 0 may be NULL. Keys may come in any order and more than once.
 
  NULL, and a length of 0, if the filter cannot be made: `policy` is NULL, an array is NULL while
- `num_keys` is not 0, the size cannot be represented, or there is no memory. NULL also if
- `filter_length` is NULL.
+ `num_keys` is not 0, a key is NULL with a length, the size cannot be represented, or there is no
+ memory. NULL also if `filter_length` is NULL.
  */
 char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
                                   const char *const *keys,
@@ -344,8 +352,8 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
  as many as leveldb_bloom_filter_size says. Allocates nothing.
 
  LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
- NULL while `num_keys` is not 0, or the length is another; or LEVELDB_BLOOM_TOO_LARGE, if the size
- cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
+ NULL while `num_keys` is not 0, a key is NULL with a length, or the filter's length is another; or
+ LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
 
  With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
  that it gave no canonical form of a key; `filter` then matches every key.
@@ -385,7 +393,8 @@ int leveldb_bloom_fill_filter_offsets64(const struct leveldb_bloom_policy *polic
 
 /*
  leveldb_bloom_fill_filter for keys of `key_length` bytes each that lie one behind the other, as
- in a numpy array of dtype S16. All bytes count, those of zero at a key's end too.
+ in a numpy array of dtype S16. All bytes count, those of zero at a key's end too. With a
+ `key_length` of 0 all are the empty key, and it takes no longer for many of them than for one.
  */
 int leveldb_bloom_fill_filter_fixed(const struct leveldb_bloom_policy *policy,
                                     const char *data,
@@ -397,8 +406,7 @@ int leveldb_bloom_fill_filter_fixed(const struct leveldb_bloom_policy *policy,
 /*
  1 if the key may be among those the filter was made from, 0 if it certainly is not. Any bytes
  may be given as a filter: fewer than two match nothing, and a last byte (the number of probes)
- above 30 or of 0 matches everything. A key or filter of length 0 may be NULL; one that is NULL
- with a length, or has a length that no object can have, counts as empty.
+ above 30 or of 0 matches everything.
  */
 uint8_t leveldb_bloom_key_may_match(const char *key,
                                     size_t key_length,
@@ -424,7 +432,8 @@ size_t leveldb_bloom_keys_may_match(const char *const *keys,
  first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
  ones.
 
- LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not.
+ LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not, if
+ `filter` is NULL with a length, or if no object has room for the answers.
  */
 int leveldb_bloom_keys_may_match_offsets32(const char *data,
                                            size_t data_length,
@@ -450,7 +459,8 @@ int leveldb_bloom_keys_may_match_offsets64(const char *data,
                                            size_t *matches);
 
 /*
- leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each.
+ leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length` of 0
+ all are the empty key: it is asked for once, and every answer is the same.
  */
 int leveldb_bloom_keys_may_match_fixed(const char *data,
                                        size_t key_length,
@@ -525,7 +535,8 @@ int leveldb_bloom_builder_add_offsets64(struct leveldb_bloom_builder *builder,
                                         size_t num_keys);
 
 /*
- leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each.
+ leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes, with
+ a `key_length` of 0 too.
  */
 int leveldb_bloom_builder_add_fixed(struct leveldb_bloom_builder *builder,
                                     const char *data,
@@ -561,7 +572,8 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
 /*
  Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
  number of probes, as filters of one policy for the same number of keys do: with others it is
- LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL.
+ LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. So it is with fewer than two bytes, which hold no
+ bit. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL with a length.
  */
 int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
 

@@ -113,6 +113,13 @@ impl<'a> FlatKeys<'a> {
         self.data.get(range)
     }
 
+    /// Whether all keys are the empty one because keys of no length were asked for, of which there
+    /// can be any number in no memory at all.
+    #[cfg(unix)]
+    pub(crate) fn have_no_length(&self) -> bool {
+        matches!(self.layout, Layout::Fixed(0))
+    }
+
     /// The keys in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {

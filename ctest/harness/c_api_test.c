@@ -49,6 +49,7 @@ static void SetUp(void) {
 static void TestFlatFilters(void) {
   struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
   static const int32_t kFalling[] = {0, 7, 5}, kNegative[] = {-1, 7, 9};
+  static const struct leveldb_bloom_slice kNowhere = {NULL, 1}, kEndless = {data, SIZE_MAX};
   static const int64_t kBeyond[] = {0, 7, KEYS * KEY_LENGTH + 1}, kHuge[] = {0, INT64_MAX, 0};
   char filter[FILTER_LENGTH];
   size_t keys;
@@ -110,9 +111,135 @@ static void TestFlatFilters(void) {
   CheckCondition(leveldb_bloom_fill_filter_fixed(policy, data, 0, SIZE_MAX, filter, 9) ==
                  LEVELDB_BLOOM_TOO_LARGE);
   CheckCondition(memcmp(filter, expected, sizeof(filter)) == 0);
+  INVALID(leveldb_bloom_fill_filter(policy, &kNowhere, 1, filter, 9));
+  INVALID(leveldb_bloom_fill_filter(policy, &kEndless, 1, filter, 9));
+  CheckCondition(memcmp(filter, expected, sizeof(filter)) == 0);
   CheckCondition(leveldb_bloom_fill_filter_offsets32(policy, NULL, 0, NULL, 0, filter, 9) ==
                  LEVELDB_BLOOM_OK);
   CheckCondition(memcmp(filter, "\0\0\0\0\0\0\0\0\6", 9) == 0);
+  leveldb_bloom_policy_destroy(policy);
+}
+
+/* Keys of no length: as many as one likes, in no time and no memory. */
+static void TestNoLength(void) {
+  struct leveldb_bloom_policy *policy = leveldb_bloom_policy_create(10),
+                              *none = leveldb_bloom_policy_create(0);
+  const struct leveldb_bloom_slice empty[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+  static const size_t kCounts[] = {0, 1, 7, 8, 9, 16, 1000};
+  char filter[FILTER_LENGTH], same[FILTER_LENGTH];
+  uint8_t results[1001], bitmap[127];
+  size_t i, j, matches;
+
+  StartPhase("keys of no length");
+  CheckCondition(leveldb_bloom_fill_filter_fixed(policy, NULL, 0, 3, filter, 9) == LEVELDB_BLOOM_OK);
+  CheckCondition(leveldb_bloom_fill_filter(policy, empty, 3, same, 9) == LEVELDB_BLOOM_OK);
+  CheckCondition(memcmp(filter, same, 9) == 0);
+  CheckCondition(leveldb_bloom_fill_filter_fixed(policy, NULL, 0, 0, same, 9) == LEVELDB_BLOOM_OK);
+  CheckCondition(memcmp(same, "\0\0\0\0\0\0\0\0\6", 9) == 0);
+  for (i = 0; i < sizeof(kCounts) / sizeof(*kCounts); i++) {
+    const size_t count = kCounts[i];
+    int hit;
+    for (hit = 0; hit < 2; hit++) {
+      memset(results, 9, sizeof(results));
+      memset(bitmap, 0x5a, sizeof(bitmap));
+      CheckCondition(leveldb_bloom_keys_may_match_fixed(data, 0, count, hit ? filter : same, 9,
+                                                        results, bitmap, &matches) ==
+                     LEVELDB_BLOOM_OK);
+      CheckCondition(matches == (hit ? count : 0));
+      for (j = 0; j < count; j++) {
+        CheckCondition(results[j] == hit && (bitmap[j / 8] >> (j % 8) & 1) == hit);
+      }
+      CheckCondition(results[count] == 9 && bitmap[(count + 7) / 8] == 0x5a);
+      CheckCondition(count % 8 == 0 || bitmap[count / 8] >> (count % 8) == 0);
+    }
+  }
+
+  StartPhase("more keys of no length than memory has bytes");
+  CheckCondition(leveldb_bloom_fill_filter_fixed(none, NULL, 0, SIZE_MAX, filter, 9) ==
+                 LEVELDB_BLOOM_OK);
+  CheckCondition(leveldb_bloom_fill_filter(none, empty, 1, same, 9) == LEVELDB_BLOOM_OK);
+  CheckCondition(memcmp(filter, same, 9) == 0);
+  CheckCondition(leveldb_bloom_keys_may_match_fixed(NULL, 0, SIZE_MAX, filter, 9, NULL, NULL,
+                                                    &matches) == LEVELDB_BLOOM_OK);
+  CheckCondition(matches == SIZE_MAX);
+  INVALID(leveldb_bloom_keys_may_match_fixed(NULL, 0, SIZE_MAX, filter, 9, results, NULL, &matches));
+  CheckCondition(matches == SIZE_MAX && results[0] == 1);
+  CheckCondition(leveldb_bloom_fill_filter_fixed(policy, NULL, 0, SIZE_MAX, filter, 9) ==
+                 LEVELDB_BLOOM_TOO_LARGE);
+  leveldb_bloom_policy_destroy(policy);
+  leveldb_bloom_policy_destroy(none);
+}
+
+/* One rule for all functions: see the beginning of the header. */
+static void TestNullWithALength(void) {
+  static const size_t kLengths[] = {1, 9, SIZE_MAX / 2 + 1, SIZE_MAX};
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+  struct leveldb_bloom_builder* builder = leveldb_bloom_builder_create(10);
+  static const char kEmpty[] = "\x08\x00\x04\x00\x02\x00\x11\x80\x06";
+  static const int32_t kOffsets32[] = {0, 1};
+  static const int64_t kOffsets64[] = {0, 1};
+  char filter[9];
+  size_t i;
+
+  StartPhase("NULL with a length");
+  memset(filter, 0x55, sizeof(filter));
+  for (i = 0; i < sizeof(kLengths) / sizeof(*kLengths); i++) {
+    const size_t length = kLengths[i];
+    /* Nothing is at NULL, nor can so much be anywhere. */
+    const char* const place = length > SIZE_MAX / 2 ? "a" : NULL;
+    const struct leveldb_bloom_slice slice = {place, length};
+    struct leveldb_bloom_info info;
+    uint8_t result = 7;
+    size_t matches = 77, made = 77;
+    uint64_t positions[30];
+
+    INVALID(leveldb_bloom_fill_filter(policy, &slice, 1, filter, 9));
+    INVALID(leveldb_bloom_fill_filter_offsets32(policy, place, length, kOffsets32, 1, filter, 9));
+    INVALID(leveldb_bloom_fill_filter_offsets64(policy, place, length, kOffsets64, 1, filter, 9));
+    INVALID(leveldb_bloom_fill_filter_fixed(policy, place, length, 1, filter, 9));
+    INVALID(leveldb_bloom_keys_may_match_offsets32(place, length, kOffsets32, 1, kEmpty, 9, &result,
+                                                   &result, &matches));
+    INVALID(leveldb_bloom_keys_may_match_offsets64(place, length, kOffsets64, 1, kEmpty, 9, &result,
+                                                   &result, &matches));
+    INVALID(leveldb_bloom_keys_may_match_fixed(place, length, 1, kEmpty, 9, &result, &result,
+                                               &matches));
+    INVALID(leveldb_bloom_keys_may_match_offsets32("a", 1, kOffsets32, 1, place, length, &result,
+                                                   NULL, &matches));
+    INVALID(leveldb_bloom_keys_may_match_offsets64("a", 1, kOffsets64, 1, place, length, &result,
+                                                   NULL, &matches));
+    INVALID(leveldb_bloom_keys_may_match_fixed("a", 1, 1, place, length, &result, NULL, &matches));
+    INVALID(leveldb_bloom_builder_add(builder, place, length));
+    INVALID(leveldb_bloom_builder_add_offsets32(builder, place, length, kOffsets32, 1));
+    INVALID(leveldb_bloom_builder_add_offsets64(builder, place, length, kOffsets64, 1));
+    INVALID(leveldb_bloom_builder_add_fixed(builder, place, length, 1));
+    INVALID(leveldb_bloom_inspect(place, length, &info));
+    INVALID(leveldb_bloom_union(filter, 9, place, length));
+    INVALID(leveldb_bloom_union((char*)(uintptr_t)place, length, kEmpty, 9));
+    CheckCondition(leveldb_bloom_create_filter(policy, &place, &length, 1, &made) == NULL);
+    CheckCondition(made == 0);
+    CheckCondition(result == 7 && matches == 77 && filter[0] == 0x55);
+    CheckCondition(leveldb_bloom_builder_num_keys(builder) == 0);
+    {
+      /* LevelDB would take NULL for an empty filter. */
+      char* const all = table->create_filter(policy, &place, &length, 1, &made);
+      CheckCondition(made == 2 && memcmp(all, "\0\x1f", 2) == 0);
+      leveldb_bloom_free(all);
+    }
+
+    CheckCondition(leveldb_bloom_key_may_match(place, length, kEmpty, 9) == 1);
+    CheckCondition(leveldb_bloom_key_may_match("", 0, place, length) == 0);
+    CheckCondition(table->key_may_match(policy, place, length, kEmpty, 9) == 1);
+    CheckCondition(table->key_may_match(policy, "", 0, place, length) == 0);
+    CheckCondition(leveldb_bloom_keys_may_match(&place, &length, 1, kEmpty, 9, &result) == 1);
+    CheckCondition(leveldb_bloom_keys_may_match(&place, &made, 0, place, length, &result) == 0);
+    CheckCondition(leveldb_bloom_filters_may_match("", 0, &slice, 1, &result) == 0 && result == 0);
+    CheckCondition(leveldb_bloom_hash(place, length) == 0xbc9f1d34);
+    CheckCondition(leveldb_bloom_hash_may_match(0xbc9f1d34, place, length) == 0);
+    CheckCondition(leveldb_bloom_positions(place, length, kEmpty, 9, positions, 30) == 6);
+    CheckCondition(leveldb_bloom_positions("", 0, place, length, positions, 30) == 0);
+  }
+  leveldb_bloom_builder_destroy(builder);
   leveldb_bloom_policy_destroy(policy);
 }
 
@@ -298,6 +425,7 @@ static void TestBuilder(void) {
   CheckCondition(leveldb_bloom_union(filter, 9, "\0\0\0\0\0\0\0\0\7", 9) == LEVELDB_BLOOM_MISMATCH);
   CheckCondition(leveldb_bloom_union(filter, 1, filter, 1) == LEVELDB_BLOOM_MISMATCH);
   CheckCondition(leveldb_bloom_union(filter, 0, part, 0) == LEVELDB_BLOOM_MISMATCH);
+  CheckCondition(leveldb_bloom_union(NULL, 0, NULL, 0) == LEVELDB_BLOOM_MISMATCH);
   leveldb_bloom_builder_destroy(builder);
   leveldb_bloom_builder_destroy(other);
   leveldb_bloom_builder_destroy(NULL);
@@ -392,6 +520,16 @@ static void TestLifetime(void) {
   leveldb_bloom_policy_destroy(policy);
   leveldb_filterpolicy_destroy(filterpolicy);
   CheckCondition(leveldb_bloom_live_policies() == living);
+  /* Of a policy of callbacks, the state counts, if it is one of ours. */
+  filterpolicy = leveldb_filterpolicy_create(leveldb_bloom_policy_create(10), table->destructor,
+                                             table->create_filter, table->key_may_match, table->name);
+  CheckCondition(leveldb_bloom_live_policies() == living + 1);
+  leveldb_filterpolicy_destroy(filterpolicy);
+  CheckCondition(leveldb_bloom_live_policies() == living);
+  filterpolicy = leveldb_filterpolicy_create(NULL, table->destructor, table->create_filter,
+                                             table->key_may_match, table->name);
+  CheckCondition(filterpolicy != NULL && leveldb_bloom_live_policies() == living);
+  leveldb_filterpolicy_destroy(filterpolicy);
 }
 
 /* What is before the first '#' counts, in lower case; "grow" in the state has it ask for more room
@@ -521,16 +659,6 @@ static void TestTransform(void) {
   REFUSED("example.Canonical", NULL);
   CheckCondition(states_destroyed == 1);
   CheckCondition(leveldb_bloom_live_policies() == living);
-  /* Of a policy of callbacks, the state counts, if it is one of ours. */
-  filterpolicy = leveldb_filterpolicy_create(leveldb_bloom_policy_create(10), table->destructor,
-                                             table->create_filter, table->key_may_match, table->name);
-  CheckCondition(leveldb_bloom_live_policies() == living + 1);
-  leveldb_filterpolicy_destroy(filterpolicy);
-  CheckCondition(leveldb_bloom_live_policies() == living);
-  filterpolicy = leveldb_filterpolicy_create(NULL, table->destructor, table->create_filter,
-                                             table->key_may_match, table->name);
-  CheckCondition(filterpolicy != NULL && leveldb_bloom_live_policies() == living);
-  leveldb_filterpolicy_destroy(filterpolicy);
 }
 
 static void TestNames(void) {
@@ -609,6 +737,8 @@ int main(int argc, char** argv) {
   if (argc > 1) return Misuse(argv[1]);
   TestFlatFilters();
   TestFlatQueries();
+  TestNoLength();
+  TestNullWithALength();
   TestManyFilters();
   TestBuilder();
   TestSizing();

@@ -75,21 +75,22 @@ fn check_filter(bits: i32, keys: &[&[u8]], made: &[u8]) {
 /// create_filter and fill_filter, with keys of which some are NULL.
 unsafe fn apart(policy: *mut leveldb_bloom_policy, bits: i32, input: &mut Input) {
     let way = input.byte();
-    let mut keys = input.keys();
+    let keys = input.keys();
     let mut pointers: Vec<*const c_char> = keys.iter().map(|key| pointer(key, way)).collect();
     let lengths: Vec<usize> = keys.iter().map(|key| key.len()).collect();
     if way & 8 != 0 {
-        // NULL with a length is an empty key.
-        for (pointer, key) in pointers.iter_mut().zip(&mut keys).step_by(3) {
+        for pointer in pointers.iter_mut().step_by(3) {
             *pointer = ptr::null();
-            *key = &[];
         }
     }
+    // NULL is a key only without a length.
+    let unreadable =
+        pointers.iter().zip(&lengths).any(|(pointer, length)| pointer.is_null() && *length != 0);
     // SAFETY: arrays of as many entries as keys, or NULL, which is to be noticed.
     unsafe {
         let (array, missing) = match way & 0x30 {
             0x30 => (ptr::null(), !keys.is_empty()),
-            _ => (pointers.as_ptr(), false),
+            _ => (pointers.as_ptr(), unreadable),
         };
         let mut length = 77;
         let made =
@@ -109,7 +110,7 @@ unsafe fn apart(policy: *mut leveldb_bloom_policy, bits: i32, input: &mut Input)
         let wrong = input.up_to(2);
         let length = portable(bits).filter_len(keys.len()).expect("a small filter") + wrong;
         let mut filter = vec![0x77u8; length].into_boxed_slice();
-        let array = if missing { ptr::null() } else { slices.as_ptr() };
+        let array = if array.is_null() { ptr::null() } else { slices.as_ptr() };
         let place = filter.as_mut_ptr().cast();
         let status = leveldb_bloom_fill_filter(policy, array, keys.len(), place, length);
         check_filled(status, !policy.is_null() && !missing && wrong == 0, bits, &keys, &filter);

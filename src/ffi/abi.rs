@@ -27,10 +27,9 @@ const _: () = assert!(
 );
 
 impl Slice {
-    /// Whether it can be taken for a [`Key`] as it is: no NULL with a length, nor a length that no
-    /// object can have.
+    /// Whether it can be taken for a [`Key`] as it is.
     pub(super) fn is_readable(&self) -> bool {
-        self.size == 0 || (!self.data.is_null() && self.size <= isize::MAX as usize)
+        memory::is_readable(self.data, self.size)
     }
 
     /// The bytes.

@@ -92,8 +92,11 @@ pub unsafe fn fill_filter(
     let (Some(policy), Some(keys)) = (unsafe { policy.as_ref() }, keys) else {
         return status::INVALID_ARGUMENT;
     };
+    // One empty key sets the bits of all.
+    let different = if keys.have_no_length() { 1 } else { usize::MAX };
+    let listed = keys.iter().take(different).map(Key::new);
     // SAFETY: the caller's promise.
-    unsafe { policy.fill_from(keys.len(), keys.iter().map(Key::new), filter, filter_length) }
+    unsafe { policy.fill_from(keys.len(), listed, filter, filter_length) }
 }
 
 /// Asks a filter for the keys; a [`status`]. What is not wanted is NULL.
@@ -112,6 +115,7 @@ pub unsafe fn keys_may_match(
     let Some(keys) = keys else {
         return status::INVALID_ARGUMENT;
     };
+    let (no_results, no_bitmap) = (results.is_null(), bitmap.is_null());
     // SAFETY: the caller's promise.
     let (filter, results, bitmap) = unsafe {
         (
@@ -120,7 +124,25 @@ pub unsafe fn keys_may_match(
             memory::array_mut(bitmap, keys.len().div_ceil(8)),
         )
     };
+    if filter.len() != filter_length
+        || !(no_results || results.len() == keys.len())
+        || !(no_bitmap || bitmap.len() == keys.len().div_ceil(8))
+    {
+        return status::INVALID_ARGUMENT;
+    }
     let kernel = choice::for_process();
+    if keys.have_no_length() {
+        let answer = kernel.may_match(Key::new(&[]), filter);
+        results.fill(answer.into());
+        bitmap.fill(if answer { 0xff } else { 0 });
+        if let (Some(last), 1..) = (bitmap.last_mut(), keys.len() % 8) {
+            *last &= (1 << (keys.len() % 8)) - 1;
+        }
+        let ones = if answer { keys.len() } else { 0 };
+        // SAFETY: the caller's promise.
+        unsafe { write_matches(matches, ones) };
+        return status::OK;
+    }
     let (mut results, mut bitmap) = (results.iter_mut(), bitmap.iter_mut());
     let ones = answer_in_groups(
         keys.iter().map(Key::new),
@@ -132,9 +154,16 @@ pub unsafe fn keys_may_match(
             write_bits(answers, &mut bitmap);
         },
     );
+    // SAFETY: the caller's promise.
+    unsafe { write_matches(matches, ones) };
+    status::OK
+}
+
+/// # Safety
+/// `matches` is NULL or can be written.
+unsafe fn write_matches(matches: *mut usize, ones: usize) {
     if !matches.is_null() {
         // SAFETY: not NULL, and the caller's promise.
         unsafe { matches.write_unaligned(ones) };
     }
-    status::OK
 }

@@ -183,6 +183,7 @@ impl Policy {
         // SAFETY: the caller's promise.
         let made = unsafe {
             KeyArrays::new(keys, key_lengths, num_keys)
+                .filter(KeyArrays::are_readable)
                 .and_then(|keys| self.filter_in_c_memory(keys, num_keys))
         };
         let (filter, len) = made.map_or((ptr::null_mut(), 0), |(f, len)| (f.as_ptr(), len));
@@ -263,11 +264,14 @@ impl Policy {
         };
         // SAFETY: the caller's promise.
         let slices = unsafe { memory::array(keys, num_keys) };
-        if slices.len() != num_keys || filter.is_null() || filter_length != len {
+        if slices.len() != num_keys
+            || filter.is_null()
+            || filter_length != len
+            || !slices.iter().all(Slice::is_readable)
+        {
             return status::INVALID_ARGUMENT;
         }
-        let small = len <= scratch::FILTER_ON_STACK;
-        if self.transform.is_some() || !small || !slices.iter().all(Slice::is_readable) {
+        if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
             // SAFETY: the caller's promise.
             let keys = slices.iter().map(|slice| Key::new(unsafe { slice.bytes() }));
             // SAFETY: the caller's promise.

@@ -102,7 +102,7 @@ pub unsafe fn union(
     from: *const c_char,
     from_length: usize,
 ) -> c_int {
-    if into.is_null() || from.is_null() {
+    if !memory::is_readable(into, into_length) || !memory::is_readable(from, from_length) {
         return status::INVALID_ARGUMENT;
     }
     // Fewer than two bytes have no bits to unite.

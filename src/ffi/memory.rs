@@ -14,6 +14,12 @@ use crate::kernel::Key;
 /// stands in where a filter cannot be made, since an empty filter would lose keys.
 pub(super) static MATCH_ALL: [u8; 2] = [0, 31];
 
+/// Whether `len` bytes can be at `data`: not where that is NULL, unless there are none, and not more
+/// than any object has.
+pub(super) fn is_readable(data: *const c_char, len: usize) -> bool {
+    len == 0 || (!data.is_null() && len <= isize::MAX as usize)
+}
+
 /// The bytes at `data`. No bytes where `data` is NULL or `len` is more than any object can have.
 ///
 /// # Safety
@@ -109,6 +115,12 @@ impl<'a> KeyArrays<'a> {
         // SAFETY: the caller's promise.
         let (keys, lengths) = unsafe { (array(keys, num_keys), array(lengths, num_keys)) };
         (keys.len() == num_keys && lengths.len() == num_keys).then_some(KeyArrays { keys, lengths })
+    }
+
+    /// Whether all are bytes, or empty: none is NULL with a length, or longer than any object.
+    pub(super) fn are_readable(&self) -> bool {
+        let mut pairs = self.keys.iter().zip(self.lengths);
+        pairs.all(|(key, &len)| is_readable(*key, len))
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = Key<'a>> + Clone {

@@ -33,6 +33,14 @@ const PREFACE: &str = "\
  * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
  * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
+ * NULL with a length of 0 is an empty key, an empty filter, or no data at all. NULL with another
+ * length, and a length that no object can have, is an invalid argument wherever there is a way to
+ * say so: LEVELDB_BLOOM_INVALID_ARGUMENT, or NULL from leveldb_bloom_create_filter, and nothing is
+ * written. The functions that only answer (leveldb_bloom_key_may_match and _keys_may_match,
+ * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
+ * and key_may_match of the callbacks) take it for empty. What may be NULL besides is said at each
+ * function; with no keys, nothing of theirs is looked at.
+ *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
  * database would no longer find such keys.
