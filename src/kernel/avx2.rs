@@ -781,27 +781,25 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::keys_may_match(keys, filter, results);
     };
+    let Some(bits) = bits::bits_of(array.len()).filter(|_| array.len() >= 4) else {
+        return portable::keys_may_match(keys, filter, results);
+    };
     // SAFETY: the caller's word. A small filter's size was looked at; four
     // bytes at most `last` bytes into an array are within it; positions are
     // remainders.
     unsafe {
-        match bits::bits_of(array.len()) {
-            Some(bits) if SMALL.contains(&filter.len()) => {
-                let small = Small::load(filter);
-                batch(keys, k, bits, results, |p| small.look_up(p))
+        let small = SMALL.contains(&filter.len()).then(|| Small::load(filter));
+        let last = _mm256_set1_epi32((array.len() - 4) as i32);
+        batch(keys, k, bits, results, |p| {
+            if let Some(small) = small {
+                return small.look_up(p);
             }
-            Some(bits) if array.len() >= 4 => {
-                let last = _mm256_set1_epi32((array.len() - 4) as i32);
-                batch(keys, k, bits, results, |p| {
-                    let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
-                    let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
-                    let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
-                    // the bit to the top
-                    _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit))
-                })
-            }
-            _ => portable::keys_may_match(keys, filter, results),
-        }
+            let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
+            let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
+            let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
+            // the bit to the top
+            _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit))
+        })
     }
 }
 

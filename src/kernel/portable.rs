@@ -244,7 +244,6 @@ pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
 
 /// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
 /// kilobyte.
-#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     contains(h, k, array)
@@ -271,14 +270,16 @@ fn contains_many(h: u32, k: u32, modulus: Option<Modulus>, array: &[u8]) -> bool
     };
     let delta = h.rotate_right(17);
     let (mut sum, mut left) = (h, k);
-    while left > AT_ONCE {
-        if !contains_some(sum, delta, AT_ONCE, modulus, array) {
+    loop {
+        if !contains_some(sum, delta, left.min(AT_ONCE), modulus, array) {
             return false;
+        }
+        if left <= AT_ONCE {
+            return true;
         }
         sum = sum.wrapping_add(delta.wrapping_mul(AT_ONCE));
         left -= AT_ONCE;
     }
-    contains_some(sum, delta, left, modulus, array)
 }
 
 /// `n` probes from `sum` on.
@@ -333,7 +334,7 @@ pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -
         *result = match Filter::parse(filter.as_bytes()) {
             Filter::Never => 0,
             Filter::Always => 1,
-            Filter::Probe { array, k } => contains(h, k, array).into(),
+            Filter::Probe { array, k } => contains_apart(h, k, array).into(),
         };
         ones += usize::from(*result);
     }
