@@ -156,6 +156,7 @@ mod tests {
         let keys = FlatKeys::with_offsets64(b"abcdefg", &[0, 2, 2, 3, 7]).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), wanted);
         assert_eq!((keys.len(), keys.get(3), keys.get(4)), (4, Some(wanted[3]), None));
+        assert!(!keys.is_empty());
 
         let keys = FlatKeys::fixed(b"abcdef", 2, 3).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"ab", b"cd", b"ef"]);

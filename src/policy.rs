@@ -286,3 +286,46 @@ pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
 pub fn key_may_match(key: &[u8], filter: &[u8]) -> bool {
     Kernel::best().may_match(Key::new(key), filter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What C offers its own memory for, with no key or for no filter.
+    #[test]
+    fn no_room_is_no_fault() {
+        let policy = BloomFilterPolicy::new(10);
+        let key = [Key::new(b"hello")];
+        policy.fill(&key, &mut []);
+        policy.fill_from(1, key.into_iter(), &mut []);
+        policy.fill_in_groups(key.into_iter(), &mut []);
+        policy.fill_from_hashes(&[7], &mut []);
+    }
+
+    #[test]
+    fn all_ways_to_fill_give_the_filter() {
+        for kernel in Kernel::available() {
+            let policy = BloomFilterPolicy::with_kernel(10, kernel);
+            for num_keys in [0, 1, 8, 128, 129, 1000] {
+                let keys: Vec<[u8; 4]> = (0..num_keys).map(u32::to_le_bytes).collect();
+                let keys: Vec<Key<'_>> = keys.iter().map(|key| Key::new(key)).collect();
+                let hashes: Vec<u32> =
+                    keys.iter().map(|key| crate::bloom_hash(key.as_bytes())).collect();
+                let wanted = policy.create_filter_from(keys.iter().map(|key| key.as_bytes()));
+                let wanted = wanted.unwrap();
+
+                let mut filter = std::vec![0x5a; wanted.len()];
+                policy.fill_from(keys.len(), keys.iter().copied(), &mut filter);
+                assert_eq!(filter, wanted, "{policy:?}");
+                filter.fill(0);
+                policy.fill_in_groups(keys.iter().copied(), &mut filter);
+                assert_eq!(filter, wanted, "{policy:?}");
+                filter.fill(0);
+                let (some, others) = hashes.split_at(hashes.len() / 3);
+                policy.fill_from_hashes(some, &mut filter);
+                policy.fill_from_hashes(others, &mut filter);
+                assert_eq!(filter, wanted, "{policy:?}");
+            }
+        }
+    }
+}

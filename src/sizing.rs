@@ -472,6 +472,8 @@ mod tests {
         ] {
             let message = validate(bits).unwrap_err().to_string();
             assert!(message.contains(text), "{bits}: {message}");
+            #[cfg(unix)]
+            assert_eq!(validate(bits).unwrap_err().as_c_str().to_str(), Ok(&message[..]));
         }
     }
 

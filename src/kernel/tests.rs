@@ -510,12 +510,142 @@ fn the_suite_knows_every_kernel() {
     assert_eq!(Kernel::available().next().map(Kernel::name), Some(Kernel::best().name()));
 }
 
+#[test]
+fn the_processor_is_asked_as_std_asks_it() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::cpu;
+        use std::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt");
+        assert_eq!(cpu::has_avx2(), avx2);
+        #[cfg(leveldb_bloom_avx512)]
+        assert_eq!(
+            cpu::has_avx512(),
+            avx2 && has!("avx512f")
+                && has!("avx512bw")
+                && has!("avx512dq")
+                && has!("avx512vl")
+                && has!("avx512ifma")
+                && has!("avx512vbmi")
+        );
+    }
+}
+
+/// A key too long for the lanes, among others, in memory that is all zeros and hardly there.
+#[cfg(all(unix, target_arch = "x86_64", not(miri)))]
+#[test]
+fn huge_key() {
+    let len = (1 << 31) + 5;
+    // What LevelDB's Hash makes of it; to compute it here would take as long as the test.
+    const HASH: u32 = 0xa4ca_8a02;
+    let map = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            len,
+            libc::PROT_READ,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    assert_ne!(map, libc::MAP_FAILED);
+    let huge = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), len) };
+    for kernel in ["avx2", "avx512"].into_iter().filter_map(Kernel::by_name) {
+        let mut keys: Vec<&[u8]> = (0..9).map(|i| &huge[..i * 7]).collect();
+        let mut want: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
+        (keys[5], want[5]) = (huge, HASH);
+        let mut got = [0; 9];
+        kernel.hash_keys(&as_keys(&keys), &mut got);
+        assert_eq!(got[..], want, "{}", kernel.name());
+    }
+    assert_eq!(unsafe { libc::munmap(map, len) }, 0);
+}
+
+/// As C++ does, in memory of the host's.
+#[test]
+fn a_policy_writes_all_of_a_filter() {
+    for kernel in Kernel::available() {
+        let policy = crate::BloomFilterPolicy::with_kernel(10, kernel);
+        for n in [0, 1, 5, 6, 40, 500] {
+            let keys: Vec<[u8; 4]> = (0..n).map(u32::to_le_bytes).collect();
+            let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+            let mut want = spec_array(&keys, 6, (keys.len() * 10).max(64).div_ceil(8));
+            want.push(6);
+            let mut got = vec![0x5a; want.len()];
+            let memory: *mut [u8] = &mut got[..];
+            policy.fill(&as_keys(&keys), unsafe { &mut *(memory as *mut [_]) });
+            assert!(got == want, "{}: {n} keys", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_said() {
+    use super::scratch;
+    // Shown to somebody, because a compiler takes memory that nobody looks at for granted.
+    let mut ran = false;
+    assert!(!scratch::with_zeroed(isize::MAX as usize, |memory| {
+        std::hint::black_box(memory);
+        ran = true;
+    }));
+    let no_keys = || core::iter::empty();
+    assert!(!scratch::with_keys(isize::MAX as usize / 16, no_keys(), |keys| {
+        std::hint::black_box(keys);
+        ran = true;
+    }));
+    assert!(!ran);
+    let mut seen = usize::MAX;
+    assert!(scratch::with_keys(1000, no_keys(), |keys| seen = keys.len()));
+    assert_eq!(seen, 0);
+    for len in [0, 1, 4096, 4097, 100_000] {
+        let mut seen = usize::MAX;
+        assert!(scratch::with_zeroed(len, |memory| {
+            seen = memory.len();
+            assert!(memory.iter().all(|byte| *byte == 0));
+            memory.fill(0xff);
+        }));
+        assert_eq!(seen, len);
+    }
+}
+
+#[test]
+fn groups_are_full_but_the_last() {
+    use super::{GROUP, in_groups};
+    assert_eq!(GROUP, 128);
+    for len in [0, 1, 127, 128, 129, 256, 300] {
+        let keys: Vec<[u8; 2]> = (0..len as u16).map(u16::to_le_bytes).collect();
+        let (mut groups, mut seen) = (Vec::new(), Vec::new());
+        in_groups(keys.iter().map(|key| Key::new(key)), |group| {
+            groups.push(group.len());
+            seen.extend(group.iter().map(|key| key.as_bytes().to_vec()));
+        });
+        let mut want = vec![GROUP; len / GROUP];
+        want.extend(Some(len % GROUP).filter(|rest| *rest != 0));
+        assert_eq!(groups, want, "{len} keys");
+        assert!(seen == keys, "{len} keys");
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
+#[test]
+fn a_query_apart_is_the_query() {
+    let array = [0x5a; 9];
+    for h in 0..1000u32 {
+        let h = h.wrapping_mul(0x9e37_79b9);
+        for k in [1, 2, 6] {
+            let want = probe::contains(h, k, &array);
+            assert_eq!(super::portable::contains_apart(h, k, &array), want, "{h:x}");
+        }
+    }
+}
+
 mod broken {
     //! Kernels that are wrong somewhere, each in another place.
 
     use super::*;
-    use crate::kernel::{check, portable};
+    use crate::kernel::{UNTRIED, VERDICTS, check, portable};
     use core::mem::MaybeUninit;
+    use core::sync::atomic::Ordering;
 
     unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         portable::hash_keys(keys, hashes);
@@ -580,5 +710,18 @@ mod broken {
             assert!(check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
         }
         assert_eq!(Kernel::failed(), None);
+
+        // One that it has not, so that nobody else asks for the verdict meanwhile.
+        let built: Vec<_> = crate::kernel::KERNELS.iter().map(Kernel::name).collect();
+        let i = Kernel::NAMES.iter().position(|name| !built.contains(name)).unwrap();
+        let broken = Kernel { create, ..named(Kernel::NAMES[i]) };
+        let whole = named(Kernel::NAMES[i]);
+        assert!(!broken.passes());
+        assert_eq!(Kernel::failed(), Some(Kernel::NAMES[i]));
+        assert!(!whole.passes(), "a kernel is tried once");
+        VERDICTS[i].store(UNTRIED, Ordering::Relaxed);
+        assert!(whole.passes() && broken.passes(), "a kernel is tried once");
+        VERDICTS[i].store(UNTRIED, Ordering::Relaxed);
+        assert!(!named("unheard of").passes());
     }
 }

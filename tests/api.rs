@@ -1,0 +1,141 @@
+//! The functions that LevelDB's policy has not, against those it has.
+
+use leveldb_bloom::{
+    BloomFilterPolicy, FilterMismatch, FilterTooLarge, InvalidOffsets, Kernel, bloom_hash,
+    hash_may_match, key_may_match,
+};
+
+fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
+    Kernel::available().map(move |kernel| BloomFilterPolicy::with_kernel(bits_per_key, kernel))
+}
+
+fn keys(num_keys: u32) -> Vec<[u8; 4]> {
+    (0..num_keys).map(u32::to_le_bytes).collect()
+}
+
+fn bytes(keys: &[[u8; 4]]) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+    keys.iter().map(|key| &key[..])
+}
+
+/// One that its key, and only half of the strangers, passes.
+fn filters(policy: BloomFilterPolicy) -> Vec<Vec<u8>> {
+    let mut filters: Vec<_> =
+        (0..300u32).map(|i| policy.create_filter(&keys(i % 8)).unwrap()).collect();
+    filters.extend([vec![], vec![6], vec![0xff, 6], vec![0, 0], vec![0, 31]]);
+    filters
+}
+
+/// Numbers of keys at which the library changes its way: a group is 128, a list 4096.
+const NUMBERS: [u32; 12] = [0, 1, 7, 8, 9, 127, 128, 129, 256, 4096, 4097, 8192];
+
+#[test]
+fn a_filter_from_an_iterator_is_the_filter() {
+    for num_keys in NUMBERS {
+        let keys = keys(num_keys);
+        // The specification's bits, one key after another.
+        for policy in policies(10) {
+            let wanted = reference(&policy, &keys);
+            assert_eq!(policy.create_filter_from(bytes(&keys)).unwrap(), wanted, "{policy:?}");
+            assert_eq!(policy.create_filter(&keys).unwrap(), wanted, "{policy:?}");
+        }
+    }
+    for policy in policies(i32::MAX) {
+        let keys = vec![[0u8; 0]; isize::MAX as usize];
+        let keys = keys.iter().map(|key| &key[..]);
+        assert_eq!(policy.create_filter_from(keys), Err(FilterTooLarge));
+    }
+}
+
+/// A filter by the positions that the crate names.
+fn reference(policy: &BloomFilterPolicy, keys: &[[u8; 4]]) -> Vec<u8> {
+    let mut filter = vec![0; policy.filter_len(keys.len()).unwrap()];
+    let (k, array) = filter.split_last_mut().unwrap();
+    *k = policy.probes() as u8;
+    let bits = array.len() as u64 * 8;
+    for key in keys {
+        for p in leveldb_bloom::Positions::new(bloom_hash(key), policy.probes(), bits) {
+            array[p as usize / 8] |= 1 << (p % 8);
+        }
+    }
+    filter
+}
+
+#[test]
+fn many_keys_are_answered_as_each() {
+    let filter = BloomFilterPolicy::new(5).create_filter(&keys(1000)).unwrap();
+    for policy in policies(10) {
+        for num_keys in NUMBERS {
+            // Every third is in the filter.
+            let keys: Vec<_> = (0..num_keys)
+                .map(|i| (i + u32::from(i % 3 != 0) * 1_000_000).to_le_bytes())
+                .collect();
+            let wanted: Vec<bool> = keys.iter().map(|key| key_may_match(key, &filter)).collect();
+            for room in [keys.len() + 9, keys.len(), keys.len() / 2, 0] {
+                let asked = room.min(keys.len());
+                let ones = wanted[..asked].iter().filter(|yes| **yes).count();
+
+                for beyond in [false, true] {
+                    let mut results = vec![beyond; room];
+                    assert_eq!(policy.keys_may_match(&keys, &filter, &mut results), ones);
+                    assert_eq!(results[..asked], wanted[..asked]);
+                    assert!(results[asked..].iter().all(|left| *left == beyond));
+                    let mut again = vec![beyond; room];
+                    assert_eq!(policy.keys_may_match_from(bytes(&keys), &filter, &mut again), ones);
+                    assert_eq!(results, again);
+                }
+
+                let mut bitmap = vec![0xa5; room.div_ceil(8)];
+                let asked = (bitmap.len() * 8).min(keys.len());
+                let ones = wanted[..asked].iter().filter(|yes| **yes).count();
+                let found = policy.keys_may_match_bitmap(bytes(&keys), &filter, &mut bitmap);
+                assert_eq!(found, ones, "{policy:?}: {num_keys} keys, room for {room}");
+                for (i, byte) in bitmap.iter().enumerate() {
+                    let eight = wanted[..asked].get(i * 8..).unwrap_or(&[]).iter().take(8);
+                    let bits = eight.enumerate().map(|(bit, yes)| u8::from(*yes) << bit).sum();
+                    assert_eq!(*byte, if i * 8 < asked { bits } else { 0xa5 }, "byte {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_filters_are_asked_as_each() {
+    for policy in policies(10) {
+        let filters = filters(policy);
+        for key in keys(8) {
+            let wanted: Vec<bool> =
+                filters.iter().map(|filter| key_may_match(&key, filter)).collect();
+            assert!(wanted.contains(&true) && wanted.contains(&false));
+            for room in [filters.len() + 5, filters.len(), 200, 128, 0] {
+                let asked = room.min(filters.len());
+                let mut results = vec![true; room];
+                let ones = policy.filters_may_match(&key, &filters, &mut results);
+                assert_eq!(results[..asked], wanted[..asked]);
+                assert!(results[asked..].iter().all(|left| *left));
+                assert_eq!(ones, wanted[..asked].iter().filter(|yes| **yes).count());
+            }
+            for (filter, wanted) in filters.iter().zip(&wanted) {
+                assert_eq!(hash_may_match(bloom_hash(&key), filter), *wanted, "{filter:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_says_what_it_is() {
+    for kernel in Kernel::available() {
+        let policy = BloomFilterPolicy::with_kernel(12, kernel);
+        assert_eq!((policy.bits_per_key(), policy.probes()), (12, 8));
+        assert_eq!(policy.kernel().name(), kernel.name());
+        assert_eq!(format!("{kernel:?}"), format!("Kernel({:?})", kernel.name()));
+    }
+    assert_eq!(BloomFilterPolicy::new(-3).bits_per_key(), 0);
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    assert_eq!(FilterTooLarge.to_string(), "the bloom filter would not fit in memory");
+    assert!(InvalidOffsets.to_string().contains("must not fall"));
+    assert!(FilterMismatch.to_string().contains("of the same length and number of probes"));
+}

@@ -1,0 +1,66 @@
+//! `malloc` has nothing to give: the filters are the same, made another way.
+#![cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use leveldb_bloom::{BloomFilterPolicy, Kernel};
+
+thread_local! {
+    static REFUSE: Cell<bool> = const { Cell::new(false) };
+    static REFUSED: Cell<usize> = const { Cell::new(0) };
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(bytes: usize) -> *mut c_void;
+}
+
+/// In place of the C library's, for all code that is linked into this test.
+// SAFETY: nothing else here has the name, and what it gives is what the C library's gives.
+#[unsafe(no_mangle)]
+extern "C" fn malloc(bytes: usize) -> *mut c_void {
+    if REFUSE.get() {
+        REFUSED.set(REFUSED.get() + 1);
+        return std::ptr::null_mut();
+    }
+    // SAFETY: takes any size.
+    unsafe { __libc_malloc(bytes) }
+}
+
+/// Runs `work` with no memory to be had, and returns how often it asked for some.
+fn without_memory(work: impl FnOnce()) -> usize {
+    REFUSED.set(0);
+    REFUSE.set(true);
+    work();
+    REFUSE.set(false);
+    REFUSED.get()
+}
+
+#[test]
+fn filters_are_the_same() {
+    let keys: Vec<[u8; 8]> = (0..5000u64).map(u64::to_le_bytes).collect();
+    for kernel in Kernel::available() {
+        // Up to 4096 bits and 64 keys, stack memory is enough; filters of more than 32 Kbit and more
+        // than 4096 keys ask for none.
+        for (num_keys, bits_per_key, asks) in [
+            (20, 10, false),
+            (64, 64, false),
+            (64, 65, true),
+            (65, 10, true),
+            (400, 10, true),
+            (3276, 10, true),
+            (4096, 10, true),
+            (4097, 10, false),
+            (5000, 44, false),
+        ] {
+            let case = format!("{}: {num_keys} keys of {bits_per_key} bits", kernel.name());
+            let policy = BloomFilterPolicy::with_kernel(bits_per_key, kernel);
+            let keys = &keys[..num_keys];
+            let wanted = policy.create_filter(keys).unwrap();
+            let mut filter = Vec::with_capacity(wanted.len());
+            let asked = without_memory(|| policy.append_filter(keys, &mut filter).unwrap());
+            assert!(filter == wanted, "{case}");
+            assert_eq!(asked > 0, asks, "{case}: asked {asked} times");
+        }
+    }
+}
