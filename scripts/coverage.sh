@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Which lines and branches the tests reach; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/coverage.sh [--ffi] [--html] [--help]
+
+Runs the Rust tests of a build that counts what is reached, and prints, file by file, how many of the
+lines and branches of the core and of the kernels that this machine can run were. Tests themselves
+do not count. All must be reached, except what scripts/coverage/exempt.txt names with a reason: the
+script lists what else was not, and fails.
+
+  --ffi     also the C tests (ctest/harness), and then src/ffi as well, without a threshold
+  --html    writes target/coverage/html, the source with its counts
+
+LLVM's tools come from `rustup component add llvm-tools`, or else from Debian (installed as root),
+in the version of the Rust compiler's LLVM. Branches are counted by an option of rustc that is not
+stable, which RUSTC_BOOTSTRAP turns on. A minute and a half; with --ffi ten.
+TEXT
+}
+
+ffi=
+html=
+for argument in "$@"; do
+  case "$argument" in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --ffi) ffi=1 ;;
+    --html) html=1 ;;
+    *) fail "scripts/coverage.sh: unknown argument $argument; see --help" ;;
+  esac
+done
+
+ensure_rust
+ensure_packages build-essential python3
+work=${CARGO_TARGET_DIR:-$root/target}/coverage
+profiles=$work/profiles
+mkdir -p "$profiles"
+rm -f "$profiles"/*
+
+# Both formats, of counts and of what they count, belong to the version of LLVM.
+sysroot=$(rustc --print sysroot)
+host=$(rustc -vV | sed -n 's/^host: //p')
+llvm=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+tools=$sysroot/lib/rustlib/$host/bin
+if ! [ -x "$tools/llvm-cov" ] && ! rustup component add llvm-tools >/dev/null 2>&1; then
+  tools=/usr/lib/llvm-$llvm/bin
+  [ -x "$tools/llvm-cov" ] || ensure_packages "llvm-$llvm"
+fi
+
+export RUSTC_BOOTSTRAP=1
+export RUSTFLAGS="-Cinstrument-coverage -Zcoverage-options=branch"
+export LLVM_PROFILE_FILE=$profiles/%p-%m.profraw
+
+step "Rust tests"
+cargo_test=(env "CARGO_TARGET_DIR=$work" CARGO_PROFILE_TEST_OPT_LEVEL=1
+  CARGO_PROFILE_TEST_DEBUG=0 cargo test --locked --package leveldb-bloom --lib --tests)
+"${cargo_test[@]}" --quiet
+programs=()
+while read -r program; do programs+=("$program"); done < <("${cargo_test[@]}" --no-run 2>&1 |
+  sed -n 's/^ *Executable .*(\(.*\))$/\1/p')
+
+if [ -n "$ffi" ]; then
+  step "C tests"
+  ensure_packages cmake ninja-build pkg-config clang lld libc++-dev libc++abi-dev libleveldb-dev \
+    libsnappy-dev libgtest-dev valgrind
+  cmake -S . -B "$work/cmake" -G Ninja -DLEVELDB_BLOOM_BUILD_TESTS=ON >"$work/cmake.log" ||
+    { cat "$work/cmake.log"; exit 1; }
+  cmake --build "$work/cmake" >"$work/cmake.log" || { tail -n 50 "$work/cmake.log"; exit 1; }
+  # What valgrind and the sanitizers look at is reached without them too.
+  ctest --test-dir "$work/cmake" -L harness -E 'valgrind|sanitize' --no-tests=error \
+    -j "$(nproc)" >"$work/ctest.log" || { tail -n 50 "$work/ctest.log"; exit 1; }
+  tail -n 5 "$work/ctest.log"
+  # The shared library, and the programs that have the archive in them.
+  programs+=("$work"/cmake/lib/libleveldb_bloom.so)
+  while read -r program; do programs+=("$program"); done < <(
+    find "$work/cmake/ctest" -type f -executable -name '*_static' ! -name '*sanitized')
+fi
+
+step "results"
+"$tools/llvm-profdata" merge --sparse "$profiles"/*.profraw -o "$work/tests.profdata"
+objects=("${programs[0]}")
+for program in "${programs[@]:1}"; do objects+=(--object "$program"); done
+sources=(src/*.rs src/kernel/*.rs)
+[ -z "$ffi" ] || sources+=(src/ffi/*.rs)
+export_as() {
+  "$tools/llvm-cov" export --format="$1" --instr-profile="$work/tests.profdata" "${objects[@]}" \
+    --sources "${sources[@]}" 2>"$work/llvm-cov.log" || { cat "$work/llvm-cov.log"; exit 1; }
+}
+export_as lcov >"$work/lcov.info"
+export_as text >"$work/export.json"
+if [ -n "$html" ]; then
+  "$tools/llvm-cov" show --format=html --show-branches=count --instr-profile="$work/tests.profdata" \
+    --output-dir="$work/html" "${objects[@]}" --sources "${sources[@]}"
+  echo "$work/html/index.html"
+fi
+
+# What has no code, or none that this machine can run, or is there to go wrong.
+left_out=(src/lib.rs src/planted.rs src/kernel/tests.rs)
+running=$("${programs[0]}" is_run_or_skipped 2>&1 | sed -n 's/.*skipped: .* no kernel //p')
+for kernel in $running; do left_out+=("src/kernel/$kernel.rs"); done
+counted=()
+for source in "${sources[@]}"; do
+  [[ " ${left_out[*]} " == *" $source "* ]] || counted+=("$source")
+done
+python3 scripts/coverage/report.py scripts/coverage/exempt.txt "$work/lcov.info" "$work/export.json" \
+  "${counted[@]}"
