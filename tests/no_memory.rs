@@ -13,18 +13,36 @@ thread_local! {
 
 unsafe extern "C" {
     fn __libc_malloc(bytes: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
+}
+
+fn refused() -> bool {
+    if REFUSE.get() {
+        REFUSED.set(REFUSED.get() + 1);
+    }
+    REFUSE.get()
 }
 
 /// In place of the C library's, for all code that is linked into this test.
 // SAFETY: nothing else here has the name, and what it gives is what the C library's gives.
 #[unsafe(no_mangle)]
 extern "C" fn malloc(bytes: usize) -> *mut c_void {
-    if REFUSE.get() {
-        REFUSED.set(REFUSED.get() + 1);
+    if refused() {
         return std::ptr::null_mut();
     }
     // SAFETY: takes any size.
     unsafe { __libc_malloc(bytes) }
+}
+
+/// What a compiler may make of `malloc` and zeros.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
+    if refused() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: takes any sizes.
+    unsafe { __libc_calloc(count, bytes) }
 }
 
 /// Runs `work` with no memory to be had, and returns how often it asked for some.
