@@ -160,8 +160,12 @@ mod tests {
 
         let keys = FlatKeys::fixed(b"abcdef", 2, 3).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"ab", b"cd", b"ef"]);
+        #[cfg(unix)]
+        assert!(!keys.have_no_length());
         let keys = FlatKeys::fixed(b"", 0, 3).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"", b"", b""]);
+        #[cfg(unix)]
+        assert!(keys.have_no_length());
     }
 
     #[test]

@@ -741,14 +741,11 @@ unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     if !SMALL.contains(&filter.len()) {
         return portable::may_match(key, filter);
     }
-    match Filter::parse(filter) {
-        Filter::Never => false,
-        Filter::Always => true,
-        // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
-        Filter::Probe { k, .. } => unsafe {
-            through_a_branch(contains_small(portable::hash(key.as_bytes()), k, filter))
-        },
-    }
+    let Filter::Probe { k, .. } = Filter::parse(filter) else {
+        return portable::may_match(key, filter);
+    };
+    // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
+    unsafe { through_a_branch(contains_small(portable::hash(key.as_bytes()), k, filter)) }
 }
 
 /// # Safety
