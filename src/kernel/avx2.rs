@@ -282,10 +282,10 @@ unsafe fn hash_rest(start: *const Key, len: usize, h: &mut __m256i) {
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_mixed<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
     const { assert!(G == 1 || G == 2) };
-    let mut h = [_mm256_setzero_si256(); 4];
     // SAFETY: the caller's word: there are eight at each start, the first of
     // which is also the last where there is one.
     unsafe {
+        let mut h = [_mm256_setzero_si256(); 4];
         let (first, second) = (starts[0], starts[G - 1]);
         let fours = [first, first.add(4), second, second.add(4)];
         hash_fours(fours.get_unchecked(..2 * G), &mut h);
@@ -302,7 +302,8 @@ unsafe fn hash_mixed<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn hash_fours(starts: &[*const Key], h: &mut [__m256i; 4]) {
-    let none = _mm256_setzero_si256();
+    // SAFETY: the caller has AVX2.
+    let none = unsafe { _mm256_setzero_si256() };
     let (mut blocks, mut rest) = ([none; 4], [none; 4]);
     // Lanes out of whole blocks read their last 16 bytes again, lanes
     // without any read zeros; nothing is made of either.
