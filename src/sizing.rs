@@ -330,6 +330,9 @@ mod tests {
             let wanted = x.exp();
             assert!((exp(x) - wanted).abs() <= wanted * 1e-13 + 1e-307, "exp({x})");
         }
+        // The least that is not rounded more coarsely than the others.
+        let (least, wanted) = (exp(-708.1), (-708.1f64).exp());
+        assert!((least - wanted).abs() <= wanted * 1e-13, "{least}");
         assert_eq!(exp(f64::NEG_INFINITY), 0.0);
         for i in 1..=100_000 {
             let x = f64::from(i) / 100_000.0;
@@ -491,6 +494,7 @@ mod tests {
             bits.sort_unstable();
             bits.dedup();
             assert_eq!(info.bits_set, bits.len() as u64);
+            assert_eq!(info.fill, bits.len() as f64 / info.bits as f64);
             assert_eq!(info.probes, policy.probes());
             let keys_off = info.estimated_keys / f64::from(num_keys);
             assert!((0.85..1.15).contains(&keys_off), "{num_keys}: {info:?}");
@@ -512,6 +516,18 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_that_is_nearly_full() {
+        let mut filter = [0xff; 101];
+        filter[50] = 0xfe;
+        for k in 1..=30 {
+            filter[100] = k;
+            let info = FilterInfo::of(&filter);
+            let by_chance = (799.0f64 / 800.0).powi(k.into());
+            assert!(info.false_positive_rate >= by_chance, "{k} probes: {info:?}");
+        }
+    }
+
+    #[test]
     fn filters_of_any_bytes() {
         for (filter, probes, bits, set, keys, rate) in [
             (&[][..], 0, 0, 0, 0.0, 0.0),
@@ -524,6 +540,7 @@ mod tests {
             let info = FilterInfo::of(filter);
             let seen = (info.probes, info.bits, info.bits_set);
             assert_eq!(seen, (probes, bits, set), "{filter:?}");
+            assert_eq!(info.fill, if set == 0 { 0.0 } else { set as f64 / 8.0 }, "{filter:?}");
             assert_eq!((info.estimated_keys, info.false_positive_rate), (keys, rate), "{filter:?}");
         }
     }

@@ -111,6 +111,10 @@ fn positions_wrap_at_32_bits() {
     // delta = rotate_right(0x80000000, 17) = 0x4000
     assert_eq!(positions, [0x8000_0000 % 1000, 0x8000_4000 % 1000, 0x8000_8000 % 1000]);
     assert_eq!(Positions::new(1, 30, 0).count(), 0);
+    let mut positions = Positions::new(1, 30, 64);
+    assert_eq!((positions.len(), positions.size_hint()), (30, (30, Some(30))));
+    assert!(positions.next().is_some());
+    assert_eq!(positions.len(), 29);
 }
 
 /// 2^32 bits, where a `size_t` of 32 bits makes LevelDB divide by zero. Memory that is hardly

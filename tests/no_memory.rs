@@ -64,6 +64,7 @@ fn filters_are_the_same() {
             (20, 10, false),
             (64, 64, false),
             (64, 65, true),
+            (64, 600, false),
             (65, 10, true),
             (400, 10, true),
             (3276, 10, true),

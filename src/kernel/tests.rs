@@ -331,7 +331,7 @@ fn ends_of_pages(kernel: &Kernel) {
             kernel.hash_keys(keys_at_end, hashes);
             assert!(keys.iter().zip(&*hashes).all(|(key, h)| bloom_hash(key) == *h));
             let hashes = hashes.to_vec();
-            for bytes in [8, 9, 25, 31, 32, 33, 63, 64, 65, 1000 + len] {
+            for bytes in [1, 2, 4, 5, 8, 9, 25, 31, 32, 33, 63, 64, 65, 1000 + len] {
                 let want = spec_array(&keys, 6, bytes);
                 let at_end = array.tail::<u8>(bytes);
                 kernel.create(keys_at_end, 6, at_end);
@@ -652,6 +652,22 @@ mod broken {
         *hashes.last_mut().unwrap() ^= 1;
     }
 
+    /// Wrong for the longest of mixed keys.
+    unsafe fn hash_mixed(keys: &[Key], hashes: &mut [u32]) {
+        portable::hash_keys(keys, hashes);
+        for (key, h) in keys.iter().zip(hashes) {
+            *h ^= u32::from(key.len() == 60);
+        }
+    }
+
+    /// Wrong for what would be negative, were bytes signed.
+    unsafe fn hash_signed(keys: &[Key], hashes: &mut [u32]) {
+        portable::hash_keys(keys, hashes);
+        for (key, h) in keys.iter().zip(hashes) {
+            *h ^= u32::from(key.as_bytes().iter().any(|byte| *byte >= 0x80));
+        }
+    }
+
     unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         portable::create(&keys[1..], k, array);
     }
@@ -678,8 +694,10 @@ mod broken {
         Kernel { name, ..portable::KERNEL }
     }
 
-    static KERNELS: [Kernel; 6] = [
+    static KERNELS: [Kernel; 8] = [
         Kernel { hash_keys, ..named("hash_keys") },
+        Kernel { hash_keys: hash_mixed, ..named("hash_mixed") },
+        Kernel { hash_keys: hash_signed, ..named("hash_signed") },
         Kernel { create, ..named("create") },
         Kernel { insert_hashes, ..named("insert_hashes") },
         Kernel { may_match, ..named("may_match") },
