@@ -1,4 +1,5 @@
-//! `malloc` has nothing to give: the filters are the same, made another way.
+//! `malloc` has nothing to give: the filters are the same, made another way. What it gives is given
+//! back.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 
 use std::cell::Cell;
@@ -9,16 +10,22 @@ use leveldb_bloom::{BloomFilterPolicy, Kernel};
 thread_local! {
     static REFUSE: Cell<bool> = const { Cell::new(false) };
     static REFUSED: Cell<usize> = const { Cell::new(0) };
+    /// Given and not given back.
+    static LIVING: Cell<isize> = const { Cell::new(0) };
 }
 
 unsafe extern "C" {
     fn __libc_malloc(bytes: usize) -> *mut c_void;
     fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
+    fn __libc_free(memory: *mut c_void);
 }
 
+/// Whether a request is refused; counts it, whatever becomes of it.
 fn refused() -> bool {
     if REFUSE.get() {
         REFUSED.set(REFUSED.get() + 1);
+    } else {
+        LIVING.set(LIVING.get() + 1);
     }
     REFUSE.get()
 }
@@ -43,6 +50,15 @@ extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
     }
     // SAFETY: takes any sizes.
     unsafe { __libc_calloc(count, bytes) }
+}
+
+/// As above.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free(memory: *mut c_void) {
+    LIVING.set(LIVING.get() - isize::from(!memory.is_null()));
+    // SAFETY: the caller's word.
+    unsafe { __libc_free(memory) }
 }
 
 /// Runs `work` with no memory to be had, and returns how often it asked for some.
@@ -77,6 +93,10 @@ fn filters_are_the_same() {
             let keys = &keys[..num_keys];
             let wanted = policy.create_filter(keys).unwrap();
             let mut filter = Vec::with_capacity(wanted.len());
+            let before = LIVING.get();
+            policy.append_filter(keys, &mut filter).unwrap();
+            assert_eq!(LIVING.get(), before, "{case}: memory was kept");
+            filter.clear();
             let asked = without_memory(|| policy.append_filter(keys, &mut filter).unwrap());
             assert!(filter == wanted, "{case}");
             assert_eq!(asked > 0, asks, "{case}: asked {asked} times");

@@ -114,8 +114,8 @@ static void TestFillFilter(void) {
   CheckCondition(memcmp(filter, golden, golden_length) == 0);
   free(filter);
 
-  /* A key that is not there counts as empty, here as everywhere. */
-  StartPhase("fill_filter, NULL with a length");
+  /* A key of no length may be NULL; one that has a length and is not there would be lost. */
+  StartPhase("fill_filter, NULL with and without a length");
   for (count = 1; count <= 600; count++) {
     const size_t length = leveldb_bloom_filter_size(policy, count);
     struct leveldb_bloom_slice* missing = calloc(count, sizeof(*missing));
@@ -124,10 +124,14 @@ static void TestFillFilter(void) {
     CheckCondition(missing != NULL && expected != NULL && filter != NULL);
     CheckCondition(leveldb_bloom_fill_filter(policy, missing, count, expected, length) ==
                    LEVELDB_BLOOM_OK);
+    memcpy(filter, expected, length);
     missing[count / 2].size = 9;
+    CheckCondition(leveldb_bloom_fill_filter(policy, missing, count, filter, length) ==
+                   LEVELDB_BLOOM_INVALID_ARGUMENT);
+    missing[count / 2].size = 0;
     missing[count - 1].size = SIZE_MAX;
     CheckCondition(leveldb_bloom_fill_filter(policy, missing, count, filter, length) ==
-                   LEVELDB_BLOOM_OK);
+                   LEVELDB_BLOOM_INVALID_ARGUMENT);
     CheckCondition(memcmp(filter, expected, length) == 0);
     free(missing);
     free(expected);
