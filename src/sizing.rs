@@ -516,6 +516,14 @@ mod tests {
     }
 
     #[test]
+    fn steps_that_return_are_the_totient() {
+        let totients = [1, 1, 2, 2, 4, 2, 6, 4, 6, 4, 10, 4, 12, 6, 8];
+        for (len, totient) in (1..).zip(totients) {
+            assert_eq!(steps_of_cycle(len), f64::from(totient), "{len}");
+        }
+    }
+
+    #[test]
     fn a_filter_that_is_nearly_full() {
         let mut filter = [0xff; 101];
         filter[50] = 0xfe;
