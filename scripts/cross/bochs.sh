@@ -43,7 +43,7 @@ set_up() {
   rm -r "$dir"
 }
 
-# A prompt of bochs's debugger, which Debian builds in, is no output of the program.
+# What is printed is the program's alone.
 set_up >&2
 [ "$1" != --set-up ] || exit 0
 
