@@ -291,7 +291,7 @@ fn contains_some(mut sum: u32, delta: u32, n: u32, modulus: Modulus, array: &[u8
         // SAFETY: a position is less than the array's bits.
         let byte = unsafe { *array.get_unchecked(modulus.byte(sum)) };
         all &= u32::from(byte) >> (sum % 8);
-        sum = sum.wrapping_add(delta);
+        sum = one_by_one(sum.wrapping_add(delta));
     }
     all & 1 != 0
 }
