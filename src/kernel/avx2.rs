@@ -712,7 +712,7 @@ impl Small {
 ///
 /// # Safety
 /// The processor has AVX2; the filter's size is in `SMALL`; k is at most 32.
-#[inline(never)]
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn contains_small(h: u32, k: u32, filter: &[u8]) -> bool {
     // SAFETY: the caller's word; a remainder is in the array.
