@@ -353,7 +353,8 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 
  LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
  NULL while `num_keys` is not 0, a key is NULL with a length, or the filter's length is another; or
- LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is LEVELDB_BLOOM_OK.
+ LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is
+ LEVELDB_BLOOM_OK.
 
  With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
  that it gave no canonical form of a key; `filter` then matches every key.
@@ -647,8 +648,7 @@ void leveldb_bloom_free(void *memory);
  The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
  give the same bits. It is the fastest that the machine has, or the one that the environment
  variable LEVELDB_BLOOM_KERNEL named when the policy was created (of a name that it lacks stderr is
- told once). NULL if `policy` is NULL; the
- string lives as long as the process.
+ told once). NULL if `policy` is NULL; the string lives as long as the process.
  */
 const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
 

@@ -94,9 +94,9 @@ build=$work/$sanitizer
 export CARGO_TARGET_DIR=$build
 fuzz_cargo() { (cd "$root/fuzz" && cargo fuzz "$@"); }
 step "building"
-options=()
-[ "$sanitizer" = address ] || options=(--no-trace-compares)
-fuzz_cargo build --sanitizer "$sanitizer" "${options[@]}" --target-dir "$build" 2>"$work.log" ||
+how=(--sanitizer "$sanitizer")
+[ "$sanitizer" = address ] || how+=(--no-trace-compares)
+fuzz_cargo build "${how[@]}" --target-dir "$build" 2>"$work.log" ||
   fail "$(cat "$work.log")"
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(fuzz_cargo list)
 

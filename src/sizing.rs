@@ -1,7 +1,7 @@
 //! How many bits to spend: the false-positive rate of a filter before and after it is made.
 //!
 //! The textbook says (1 - e^(-kn/m))^k for n keys and k probes in m bits. This filter answers yes
-//! more often than that, for three reasons, and all of them count here:
+//! more often than that, for four reasons, and all of them count here:
 //!
 //! - A key is its 32-bit hash: among n keys, a share of 1 - (1 - 2^-32)^n of all absent keys has
 //!   the hash of one of them. No number of bits helps; at 50 million keys it is 1.16 %.
@@ -10,7 +10,6 @@
 //!   forwards or backwards: about 2n/m^2 * (1 + 2f + 2f^2 + ...) for a share f of bits set.
 //! - A progression whose step shares a divisor with m comes back to where it was after L < k
 //!   probes and asks for no more than L bits.
-//!
 //! - In large filters the third probe finds less than its share of places. h + 2 * delta is the sum of
 //!   h's two halves, times 2^16 + 1 (give or take a carry): one of 196,608 numbers ([`ThirdProbe`]).
 //!   What is not set there by now is never set, and most absent keys have the sum of some key.

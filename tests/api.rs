@@ -17,7 +17,7 @@ fn bytes(keys: &[[u8; 4]]) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
     keys.iter().map(|key| &key[..])
 }
 
-/// One that its key, and only half of the strangers, passes.
+/// Of up to seven keys each, and some that hold none.
 fn filters(policy: BloomFilterPolicy) -> Vec<Vec<u8>> {
     let mut filters: Vec<_> =
         (0..300u32).map(|i| policy.create_filter(&keys(i % 8)).unwrap()).collect();
