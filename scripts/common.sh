@@ -31,6 +31,7 @@ ensure_packages() {
   fi
   step "installing ${missing[*]}"
   # One at a time: in Debian's container images each apt-get deletes what others have downloaded.
+  mkdir -p /run/lock
   (
     flock 9
     apt-get update -qq 9>&-
