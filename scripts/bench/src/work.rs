@@ -99,9 +99,12 @@ pub fn rows() -> Vec<Row> {
     let created = |name, targets, per, make: fn(usize) -> Work| {
         row(name, "key", targets, Box::new(move || make(per)))
     };
-    let asked = |name, targets, members, present, how| {
-        let make = move || query(Keys::random(members, 16..=16, 7), present, BITS, how, ASKED);
+    let asked_with = |bits, name, targets, members, present, how| {
+        let make = move || query(Keys::random(members, 16..=16, 7), present, bits, how, ASKED);
         row(name, "query", targets, Box::new(make))
+    };
+    let asked = |name, targets, members, present, how| {
+        asked_with(BITS, name, targets, members, present, how)
     };
     let long = |row: Row| Row { long: true, ..row };
     let of_16 = |per| create(CREATED / 5 / per * per, 16..=16, per, BITS);
@@ -133,10 +136,14 @@ pub fn rows() -> Vec<Row> {
             10_000_000,
             |per| Work::Create { keys: Keys::random(per, 16..=16, 1).shuffled(), per, bits: BITS },
         )),
+        asked("query, filter of 4, present", [1.0; 4], 4, true, one),
+        asked("query, filter of 4, absent", [1.0; 4], 4, false, one),
         asked("query, filter of 20, present", [1.25, 2.1, 2.2, 1.2], 20, true, one),
         asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
         asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
+        asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
+        asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
         asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
         asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
         asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
