@@ -20,8 +20,12 @@ mod table;
 mod runtime {
     //! What std would bring.
 
+    use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
+
+    // SAFETY: the page starts no worker, and WebAssembly has no thread of its own.
     #[global_allocator]
-    static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+    static ALLOCATOR: AssumeSingleThreaded<FreeListAllocator> =
+        unsafe { AssumeSingleThreaded::new(FreeListAllocator::new()) };
 
     #[panic_handler]
     fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

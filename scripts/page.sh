@@ -80,9 +80,10 @@ build() {
     cargo build --release --locked --quiet --package leveldb-bloom-page --target "$wasm" \
       --target-dir "$target" "${wasm_flags[@]}"
   )
+  size=$(wc -c <"$target/$wasm/release/leveldb_bloom_page.wasm")
   python3 page/build.py "$target/$wasm/release/leveldb_bloom_page.wasm" "$target/page"
   printf '%s: %s bytes, %s of them WebAssembly before base64\n' "$target/page/index.html" \
-    "$(wc -c <"$target/page/index.html")" "$(wc -c <"$target/$wasm/release/leveldb_bloom_page.wasm")"
+    "$(wc -c <"$target/page/index.html")" "$size"
 }
 
 # What drives a real browser, below target/.
@@ -104,6 +105,8 @@ case $action in
     exec python3 -m http.server --bind 127.0.0.1 --directory "$target/page" "$port"
     ;;
   test)
+    # README.md says 31; the rest is for other compilers.
+    [ "$size" -le $((36 * 1024)) ] || fail "The page's WebAssembly has grown to $size bytes."
     ensure_packages libleveldb-dev python3-plyvel
     ensure_browser
     step "the C library, for comparison"
