@@ -40,6 +40,18 @@ ensure_packages() {
   ) 9>/run/lock/leveldb-bloom-packages
 }
 
+# ensure_ctest_packages: what ctest/ needs: compilers and linkers, LevelDB and its bindings, and what
+# looks at the results.
+ensure_ctest_packages() {
+  ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld \
+    libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
+    python3 python3-venv python3-pip python3-plyvel valgrind
+  # Debian's npm brings hundreds of packages; any other will do.
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    ensure_packages nodejs npm
+  fi
+}
+
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
 ensure_rust() {
   command -v cargo >/dev/null ||

@@ -66,8 +66,7 @@ while read -r program; do programs+=("$program"); done < <("${cargo_test[@]}" --
 
 if [ -n "$ffi" ]; then
   step "C tests"
-  ensure_packages cmake ninja-build pkg-config clang lld libc++-dev libc++abi-dev libleveldb-dev \
-    libsnappy-dev libgtest-dev valgrind
+  ensure_ctest_packages
   cmake -S . -B "$work/cmake" -G Ninja -DLEVELDB_BLOOM_BUILD_TESTS=ON >"$work/cmake.log" ||
     { cat "$work/cmake.log"; exit 1; }
   cmake --build "$work/cmake" >"$work/cmake.log" || { tail -n 50 "$work/cmake.log"; exit 1; }

@@ -7,8 +7,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/mutants.sh [--continue] [--jobs N] [--help] [FILE...]
 
-cargo-mutants changes the core and the kernels that this machine can run, one place at a time, and
-runs the Rust tests, of which one must fail. Writes docs/mutants.md. Fails where a change goes
+cargo-mutants changes the core, the kernels that this machine can run and the C interface, one place at
+a time, and runs the Rust tests, or for the C interface the C and C++ programs of ctest/ that use the
+shared library; one must fail. Writes docs/mutants.md. Fails where a change goes
 unnoticed that scripts/mutants/survivors.txt does not explain.
 
   --continue   leaves out what earlier runs have killed, as far as it is at the same place
@@ -54,10 +55,11 @@ export PATH=$target/tools/bin:$PATH
 
 # Unsafe functions are left alone by cargo-mutants. To it they are safe here, which changes nothing
 # that is compiled: each has unsafe blocks of its own.
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
+tree=$work/tree
+rm -rf "$tree"
+mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
-sed -i -E 's/\bunsafe fn ([a-z])/fn \1/' "$tree"/src/kernel/*.rs
+sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel}/*.rs
 
 core=(src/builder.rs src/filter.rs src/hash.rs src/keys.rs src/policy.rs src/probe.rs src/sizing.rs)
 kernels=(src/kernel/{mod,bits,check,key,portable,scratch}.rs)
@@ -69,24 +71,32 @@ if [ "$(uname -m)" = x86_64 ]; then
 elif [ "$(uname -m)" = aarch64 ]; then
   kernels+=(src/kernel/neon.rs)
 fi
+ffi=(src/ffi/*.rs)
 
-# run FILE... -- CARGO ARGUMENT... -- ARGUMENT...: the mutants of these files, before the tests that
-# cargo and the tests' programs choose by these arguments.
-run() {
-  local chosen=() build=() status=0
-  while [ "$1" != -- ]; do
-    [ ${#files[@]} -ne 0 ] && [[ " ${files[*]} " != *" $1 "* ]] || chosen+=(--file "$1")
-    shift
+# Optimised a little, the tests take seconds; the first that fails ends them.
+export CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off
+export CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_INCREMENTAL=true
+export CARGO_INCREMENTAL=1 RUSTC_BOOTSTRAP=1
+unset CARGO_TARGET_DIR
+
+chosen() {
+  local file
+  for file; do
+    [ ${#files[@]} -eq 0 ] || [[ " ${files[*]} " == *" $file "* ]] || continue
+    printf -- '--file\n%s\n' "$file"
   done
+}
+
+# run FILE... -- ARGUMENT...: the mutants of these files, as cargo-mutants is told to.
+run() {
+  local of=() status=0
+  while [ "$1" != -- ]; do of+=("$1") && shift; done
   shift
-  while [ "$1" != -- ]; do build+=("--cargo-arg=$1") && shift; done
-  shift
-  [ ${#chosen[@]} -ne 0 ] || return 0
-  # Optimised a little, the tests take seconds; the first that fails ends them.
-  env --chdir="$tree" -u CARGO_TARGET_DIR CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 \
-    CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=1 RUSTC_BOOTSTRAP=1 \
-    cargo mutants --package leveldb-bloom "${chosen[@]}" "${build[@]}" --iterate --output "$work" \
-    --jobs "$jobs" -- -- "$@" -Zunstable-options --fail-fast || status=$?
+  mapfile -t of < <(chosen "${of[@]}")
+  [ ${#of[@]} -ne 0 ] || return 0
+  env --chdir="$tree" cargo mutants --package leveldb-bloom "${of[@]}" --iterate --output "$work" \
+    "$@" || status=$?
   # 2 and 3: some were missed, or ran out of time.
   case $status in 0 | 2 | 3) ;; *) exit $status ;; esac
   python3 scripts/mutants/report.py note "$ledger" "$work/mutants.out"
@@ -95,14 +105,30 @@ run() {
 }
 
 step "core"
-run "${core[@]}" -- --lib -- --skip kernel::tests::portable:: --skip kernel::tests::avx \
-  --skip kernel::tests::neon
+run "${core[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- --skip kernel::tests::portable:: \
+  --skip kernel::tests::avx --skip kernel::tests::neon -Zunstable-options --fail-fast
 step "kernels"
-run "${kernels[@]}" -- --lib -- kernel::tests --skip huge --skip ends_of_pages
+run "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- kernel::tests --skip huge \
+  --skip ends_of_pages -Zunstable-options --fail-fast
 step "what is left, before all tests"
-run "${core[@]}" "${kernels[@]}" -- --lib --tests --
+run "${core[@]}" "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib --cargo-arg=--tests -- -- \
+  -Zunstable-options --fail-fast
+
+# The C and C++ programs find the library where CMake builds it, so that only the library has to be
+# built anew for each mutant; one at a time, because there is one such place.
+if [ -n "$(chosen "${ffi[@]}")" ]; then
+  step "the C and C++ programs"
+  ensure_ctest_packages
+  cmake -S "$tree" -B "$work/cmake" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DLEVELDB_BLOOM_BUILD_TESTS=ON >"$work/cmake.log" || { cat "$work/cmake.log"; exit 1; }
+  cmake --build "$work/cmake" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; exit 1; }
+  cp scripts/mutants/c_programs.rs "$tree/tests"
+  export MUTANTS_BUILD=$work/cmake
+  step "the C interface"
+  run "${ffi[@]}" -- --in-place --timeout 150 --cargo-test-arg=--test --cargo-test-arg=c_programs
+fi
 
 step "results"
 (cd "$tree" && cargo mutants --package leveldb-bloom --list) >"$work/list.txt"
 python3 scripts/mutants/report.py write "$ledger" "$work/list.txt" scripts/mutants/survivors.txt \
-  docs/mutants.md "${core[@]}" "${kernels[@]}"
+  docs/mutants.md "${core[@]}" "${kernels[@]}" "${ffi[@]}"

@@ -56,14 +56,7 @@ cargo test --locked --quiet
 cargo test --locked --quiet -p leveldb-bloom-table -p leveldb-bloom-inspector
 [ -z "$quick" ] || exit 0
 
-# The compilers and linkers, LevelDB and its bindings, and what looks at the results.
-ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld \
-  libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
-  python3 python3-venv python3-pip python3-plyvel valgrind
-# Debian's npm brings hundreds of packages; any other will do.
-if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-  ensure_packages nodejs npm
-fi
+ensure_ctest_packages
 
 step "verify"
 scripts/verify.sh --quick
