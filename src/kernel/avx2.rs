@@ -660,8 +660,8 @@ struct Small {
     high: __m256i,
     /// Whether each half is a register, or half of one.
     two: bool,
-    /// The last bit of the first half, and how far from its own place a bit is
-    /// that has to be looked up in the second.
+    /// The last bit of the first half, and what brings a later one to its place
+    /// in the second, modulo the 256 bits of a register.
     first_half: __m256i,
     ahead: __m256i,
 }
@@ -684,7 +684,7 @@ impl Small {
                 (both, both, 128)
             };
             let first_half = _mm256_set1_epi32(half - 1);
-            let ahead = _mm256_set1_epi32(2 * half - 8 * len as i32);
+            let ahead = _mm256_set1_epi32(-8 * len as i32);
             Small { low, high, two, first_half, ahead }
         }
     }
