@@ -25,8 +25,8 @@ key, key lengths and places), then at random until enough was asked.
   --document FILE  writes what was compared, with which versions, to FILE
   --thin           the first three parts through one door of each kernel in turn, not through all
   --quick          --planted, and then --thin with 6 seconds of the random part
-  --release        at least 1e10 queries, documented in docs/verification.md: half an hour on an idle
-                   core
+  --release        at least 1e10 queries, documented in docs/verification.md: ten minutes on two idle
+                   cores
 
 Ctrl-C ends the random part and reports what was compared. A difference ends the run; it prints the
 seed, and the smallest case that still shows it.

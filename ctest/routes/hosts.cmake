@@ -21,8 +21,9 @@ function(leveldb_host name)
 endfunction()
 leveldb_host(libcxx "-DCMAKE_C_COMPILER=${ROUTES_CLANG}" "-DCMAKE_CXX_COMPILER=${ROUTES_CLANGXX}"
   -DCMAKE_CXX_FLAGS=-stdlib=libc++)
+# Without a PLT, calls are bound by another table of relocations.
 leveldb_host(lto "-DCMAKE_CXX_COMPILER=${ROUTES_GXX}"
-  "-DCMAKE_CXX_FLAGS=-flto=auto -Wno-alloc-size-larger-than")
+  "-DCMAKE_CXX_FLAGS=-flto=auto -fno-plt -Wno-alloc-size-larger-than")
 
 # A host that nobody recognises, and one that has a C API at least. Its calls must be able to reach
 # an earlier definition, which clang would optimise away.

@@ -128,6 +128,19 @@ static void deep_bound_created(void) {
   leveldb.filterpolicy_destroy(policy);
 }
 
+/* A host like that beside one that is bound to the preloaded definitions. */
+static void deep_bound_beside(void) {
+  struct leveldb first = loaded_leveldb(load(host_file, RTLD_LOCAL));
+  leveldb_filterpolicy_t *ours = first.filterpolicy_create_bloom(10);
+  struct leveldb second = loaded_leveldb(load(other_host_file, RTLD_LOCAL | RTLD_DEEPBIND));
+  leveldb_filterpolicy_t *own = second.filterpolicy_create_bloom(10);
+  print_active();
+  use(&first, ours, "first");
+  use(&second, own, "second");
+  first.filterpolicy_destroy(ours);
+  second.filterpolicy_destroy(own);
+}
+
 /* Two hosts, and policies for each from us, made before either is loaded. */
 static void two_hosts(void) {
   void *ours = load_ours();
@@ -176,6 +189,7 @@ int main(int argc, char **argv) {
       {"closed", closed},
       {"deep-bound", deep_bound},
       {"deep-bound-created", deep_bound_created},
+      {"deep-bound-beside", deep_bound_beside},
       {"two-hosts", two_hosts},
       {"hosts-own", hosts_own},
       {"use-after-free", use_after_free},

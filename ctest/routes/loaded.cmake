@@ -88,6 +88,11 @@ foreach(other wheel libcxx)
     COMMAND $<TARGET_FILE:routes_loaded_program> two-hosts ${ours} ${both})
 endforeach()
 
+set(both ${host_debian} ${host_lto})
+route_test(preload.deep-bound-beside PRELOAD ROUTES append-cxx11 SAYS ${active_cxx11}
+  CONTROL $<TARGET_FILE:routes_loaded_program> hosts-own none ${both}
+  COMMAND $<TARGET_FILE:routes_loaded_program> deep-bound-beside none ${both})
+
 # Hosts that nobody recognises.
 route_test(loaded.unknown-host NO_DATABASES ROUTES original
   SAYS "made by: libleveldb_bloom" "filter: original"

@@ -156,14 +156,26 @@ pub mod version {
         };
 
     /// 10203 for 1.2.3.
-    pub const NUMBER: c_int = number(env!("CARGO_PKG_VERSION_MAJOR")) * 10000
-        + number(env!("CARGO_PKG_VERSION_MINOR")) * 100
-        + number(env!("CARGO_PKG_VERSION_PATCH"));
+    pub const NUMBER: c_int = number([
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        env!("CARGO_PKG_VERSION_MINOR"),
+        env!("CARGO_PKG_VERSION_PATCH"),
+    ]);
 
-    const fn number(text: &str) -> c_int {
+    const fn number([major, minor, patch]: [&str; 3]) -> c_int {
+        part(major) * 10_000 + part(minor) * 100 + part(patch)
+    }
+
+    const fn part(text: &str) -> c_int {
         match c_int::from_str_radix(text, 10) {
-            Ok(number) => number,
+            Ok(part) => part,
             Err(_) => panic!("a version is made of numbers"),
         }
+    }
+
+    #[test]
+    fn a_number_that_can_be_compared() {
+        assert_eq!(number(["1", "2", "3"]), 10_203);
+        assert!(number(["1", "99", "99"]) < number(["2", "0", "0"]));
     }
 }
