@@ -94,6 +94,24 @@ TEST_P(BadInputTest, NullFilterOfNoLength) {
   EXPECT_FALSE(door.KeyMayMatch(kNull, kNull));
 }
 
+// What cannot be is no bytes: NULL with a length, and more than any object has.
+TEST_P(BadInputTest, LengthsThatCannotBe) {
+  CountedDoor door(GetParam(), 10);
+  const std::string of_no_bytes = FromHex("080004000200118006");
+  const std::string of_none = FromHex("000000000000000006");
+  for (size_t length : {size_t{1}, size_t{9}, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX}) {
+    SCOPED_TRACE(length);
+    std::vector<Slice> slices = {Slice(nullptr, length)};
+    if (length > SIZE_MAX / 2) slices.push_back(Slice(of_no_bytes.data(), length));
+    for (const Slice& none : slices) {
+      EXPECT_TRUE(door.KeyMayMatch(none, of_no_bytes));
+      EXPECT_FALSE(door.KeyMayMatch(none, of_none));
+      EXPECT_FALSE(door.KeyMayMatch("", none));
+      EXPECT_FALSE(door.KeyMayMatch(none, none));
+    }
+  }
+}
+
 TEST_P(BadInputTest, ShortFiltersOfAnyProbes) {
   CountedDoor door(GetParam(), 10);
   for (int probes = 0; probes < 256; probes++) {
@@ -327,12 +345,15 @@ TEST_F(FunctionsTest, CreateFilterWithNull) {
   EXPECT_EQ(nullptr, leveldb_bloom_create_filter(ten_, keys_, lengths_, 2, nullptr));
 }
 
+// So many slices, or pointers, that no memory holds them.
+const size_t kMoreThanFit[] = {SIZE_MAX / 16 + 1, SIZE_MAX / 8 + 1, SIZE_MAX / 2, SIZE_MAX};
+
 TEST_F(FunctionsTest, CreateFilterTooLarge) {
   for (size_t count : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 10 + 1}) {
     ExpectNoFilter(ten_, keys_, lengths_, count);
   }
   leveldb_bloom_policy* none = leveldb_bloom_policy_create(0);
-  ExpectNoFilter(none, keys_, lengths_, SIZE_MAX);
+  for (size_t count : kMoreThanFit) ExpectNoFilter(none, keys_, lengths_, count);
   leveldb_bloom_policy_destroy(none);
 
   leveldb_bloom_policy* most = leveldb_bloom_policy_create(INT_MAX);
@@ -359,7 +380,9 @@ TEST_F(FunctionsTest, FillFilter) {
     EXPECT_EQ(LEVELDB_BLOOM_TOO_LARGE, leveldb_bloom_fill_filter(ten_, keys, count, filter, 9));
   }
   leveldb_bloom_policy* none = leveldb_bloom_policy_create(0);
-  EXPECT_EQ(invalid, leveldb_bloom_fill_filter(none, keys, SIZE_MAX, filter, 9));
+  for (size_t count : kMoreThanFit) {
+    EXPECT_EQ(invalid, leveldb_bloom_fill_filter(none, keys, count, filter, 9));
+  }
   leveldb_bloom_policy_destroy(none);
   EXPECT_EQ(ToHex(untouched), ToHex(memory));
 
