@@ -135,6 +135,15 @@ TEST(PoliciesTest, OursEndUnused) {
   }
 }
 
+// The destructor that no `delete` calls. The memory is C's, as the library's always is.
+TEST(PoliciesTest, OursEndBeforeTheirMemory) {
+  Statistics statistics;
+  leveldb_filterpolicy_t* policy = leveldb_filterpolicy_create_bloom(10);
+  Object(policy)->~FilterPolicy();
+  EXPECT_EQ(1u, statistics.Take().size());
+  std::free(policy);
+}
+
 TEST(PoliciesTest, CallbacksEndInEveryWay) {
   for (const Destroyer& destroyer : Destroyers()) {
     SCOPED_TRACE(destroyer.name);

@@ -49,6 +49,9 @@ int main(int argc, char **argv) {
   int wrong = ((__typeof__(fake_host_use) *)find(host, "fake_host_use"))(policy, &appended);
   report(wrong, appended);
   ((__typeof__(fake_host_delete) *)find(host, "fake_host_delete"))(policy);
+  /* Whoever looked into the host has to have let go of it. */
+  dlclose(host);
+  if (dlopen(argv[2], RTLD_LAZY | RTLD_NOLOAD) != NULL) die("%s is still loaded", argv[2]);
   return 0;
 }
 
