@@ -64,6 +64,20 @@ static void callbacks(void) {
   leveldb.filterpolicy_destroy(policy);
 }
 
+/* What C++ asks of an object when it does not know of which class it is: its type, derived from the
+ * host's. In the Itanium C++ ABI it is in front of the virtual functions. */
+static void check_type(void *host, const leveldb_filterpolicy_t *policy) {
+  struct type {
+    const void *methods;
+    const char *name;
+    const void *base;
+  };
+  const struct type *type = (*(const struct type *const *const *)policy)[-1];
+  if (type->methods == NULL || type->base != find(host, "_ZTIN7leveldb12FilterPolicyE")) {
+    die("the policy is not of a type that the host knows");
+  }
+}
+
 /* Our policies in the host's options, destroyed by us and by the host. */
 static void created(void) {
   void *ours = load_ours(), *host = load(host_file, RTLD_LOCAL);
@@ -71,6 +85,7 @@ static void created(void) {
   leveldb_filterpolicy_t *first = create_bloom(ours), *second = create_bloom(ours);
   use(&leveldb, first, "first");
   use(&leveldb, second, "second");
+  check_type(host, first);
   print_active_of(ours);
   destroy(ours, first);
   destroy(host, second);
