@@ -14,7 +14,8 @@ const TESTS: [&str; 5] = [
     "^routes\\.(preload|loaded|ctypes)\\.",
     "^routes\\.link\\.shared.*bfd",
     "^harness\\.(bad_input_test_(alone|host)|golden_test_host)$|^harness\\.c_api_test_alone\\.portable$",
-    "^harness\\.(c_.*_alone|policies_test_host|c_database_test_host)_valgrind$",
+    "^harness\\.(c_.*_alone|policies_test_host|c_database_test_host)_valgrind$|\
+     ^harness\\.faults_test_host$",
 ];
 
 fn run(command: &mut Command) {
