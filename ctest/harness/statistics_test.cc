@@ -96,6 +96,15 @@ TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   }
 }
 
+// A file that is opened there gets descriptor 0.
+TEST_F(StatisticsTest, ProgramsWithoutStandardInput) {
+  Child child({"/bin/sh", "-c", "exec \"$0\" destroy 2 <&-", HARNESS_STATISTICS_PROGRAM},
+              {{kVariable, file()}});
+  const ChildResult result = child.Wait();
+  ExpectSilent(result);
+  ExpectLines(ReadFile(file()), result.pid, 2);
+}
+
 // One write a line is why lines of several processes do not mix. A socket keeps writes apart.
 TEST_F(StatisticsTest, EachLineIsOneWrite) {
   int ends[2];
