@@ -428,6 +428,9 @@ static void TestBuilder(void) {
   INVALID(leveldb_bloom_union(filter, 9, NULL, 9));
   CheckCondition(leveldb_bloom_union(filter, 9, expected, FILTER_LENGTH) == LEVELDB_BLOOM_MISMATCH);
   CheckCondition(leveldb_bloom_union(filter, 9, "\0\0\0\0\0\0\0\0\7", 9) == LEVELDB_BLOOM_MISMATCH);
+  memcpy(filter, "\1\6", 2);
+  CheckCondition(leveldb_bloom_union(filter, 2, "\202\6", 2) == LEVELDB_BLOOM_OK);
+  CheckCondition(memcmp(filter, "\203\6", 2) == 0);
   CheckCondition(leveldb_bloom_union(filter, 1, filter, 1) == LEVELDB_BLOOM_MISMATCH);
   CheckCondition(leveldb_bloom_union(filter, 0, part, 0) == LEVELDB_BLOOM_MISMATCH);
   CheckCondition(leveldb_bloom_union(NULL, 0, NULL, 0) == LEVELDB_BLOOM_MISMATCH);
