@@ -78,3 +78,33 @@ pub(super) fn complete(names: Names) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_that_was_found_stays() {
+        static WORDS: [usize; 9] = [0; 9];
+        let at = |i: usize| NonNull::new((&raw const WORDS[i]).cast_mut().cast::<c_void>());
+        let address = |i| at(i).map_or(ptr::null_mut(), NonNull::as_ptr);
+        let is = |methods, base| {
+            assert_eq!(TYPE_INFO.methods.load(Ordering::Relaxed), methods);
+            assert_eq!(TYPE_INFO.base.load(Ordering::Relaxed), base);
+            assert_eq!(is_complete(), !base.is_null());
+        };
+        let none = Names { derived_methods: None, class_methods: None, base: None };
+
+        complete(none);
+        is(ptr::null_mut(), ptr::null_mut());
+        complete(Names { derived_methods: at(0), ..none });
+        is(ptr::null_mut(), ptr::null_mut());
+        complete(Names { derived_methods: at(0), class_methods: at(3), base: None });
+        is(address(5), ptr::null_mut());
+        complete(Names { derived_methods: at(0), class_methods: at(3), base: at(8) });
+        is(address(2), address(8));
+        // Another host, which has no types.
+        complete(Names { derived_methods: at(1), class_methods: at(4), base: None });
+        is(address(2), address(8));
+    }
+}
