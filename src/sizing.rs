@@ -379,6 +379,7 @@ mod tests {
                 let seen = seen(bits_per_key, num_keys, (1000.0 / estimate) as usize);
                 let off = match (bits_per_key, num_keys) {
                     (_, 20..) => 0.83..1.2,
+                    (..=10, _) => 0.88..1.33,
                     (..=16, _) => 0.7..1.33,
                     _ => 0.16..1.33,
                 };

@@ -259,9 +259,10 @@ static int PlantedFault(const char* fault) {
   return 2;
 }
 
-/* Of two policies, because a kernel that does not exist is to be told of once. */
+/* Of three policies, because a kernel that does not exist is to be told of once. */
 static int PrintKernel(void) {
   struct leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+  leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
   leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
   puts(leveldb_bloom_kernel(policy));
   leveldb_bloom_policy_destroy(policy);

@@ -135,6 +135,15 @@ TEST(PoliciesTest, OursEndUnused) {
   }
 }
 
+// More than fits on a stack; a memory checker sees whether it was given back.
+TEST(PoliciesTest, OursMakeLargeFilters) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20000; i++) keys.push_back(NumberKey(i));
+  std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
+  std::unique_ptr<const FilterPolicy> original(TheStock().NewBloomFilterPolicy(10));
+  EXPECT_TRUE(FilterOf(original.get(), keys) == FilterOf(policy.get(), keys));
+}
+
 // The destructor that no `delete` calls. The memory is C's, as the library's always is.
 TEST(PoliciesTest, OursEndBeforeTheirMemory) {
   Statistics statistics;
