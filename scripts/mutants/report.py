@@ -101,7 +101,7 @@ def write(ledger, list_name, survivors_name, document, *names):
             put(f"| {name} | {sum(count.values())} | {count['caught']} | {count['timeout']} | "
                 f"{count['unviable']} | {count['missed']} | {count['not run']} |")
         put("", "## What survives, and why", "",
-            "Every one changes no answer and no byte; the reasons are kept in", f"`{survivors_name}`.",
+            f"The reasons are kept in `{survivors_name}`.",
             "", "| Mutant | Times | Why no test can tell |", "|---|---:|---|")
         for mutant in sorted(missed):
             *_, reason = survivors.get(mutant, ("**not explained**",))
