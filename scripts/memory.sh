@@ -146,7 +146,7 @@ if chosen address; then
   build_address
   c_test "$static" "$work/c_test-address" "${address[@]}"
   "$work/c_test-address" 2>&1 | tail -n 1
-  # A size that cannot be had is one of the tests.
+  # Sizes that cannot be had are among the tests.
   export ASAN_OPTIONS=allocator_may_return_null=1
   for name in bloom_test golden_test bad_input_test; do
     echo "$name, linked with libleveldb.a:"
@@ -157,7 +157,6 @@ if chosen address; then
       -pthread -o "$work/$name-address"
     "$work/$name-address" | tail -n 1
   done
-  unset ASAN_OPTIONS
   echo "a database:"
   cc -std=c99 -Wall -Wextra -g "${address[@]}" -DHARNESS_HOST -Iinclude -c \
     ctest/harness/c_database_test.c -o "$work/c_database_test.o"
