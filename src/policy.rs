@@ -296,6 +296,7 @@ mod tests {
     fn no_room_is_no_fault() {
         let policy = BloomFilterPolicy::new(10);
         let key = [Key::new(b"hello")];
+        #[cfg(unix)]
         policy.fill(&key, &mut []);
         policy.fill_from(1, key.into_iter(), &mut []);
         policy.fill_in_groups(key.into_iter(), &mut []);
