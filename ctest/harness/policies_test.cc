@@ -139,9 +139,15 @@ TEST(PoliciesTest, OursEndUnused) {
 TEST(PoliciesTest, OursMakeLargeFilters) {
   std::vector<std::string> keys;
   for (int i = 0; i < 20000; i++) keys.push_back(NumberKey(i));
-  std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
   std::unique_ptr<const FilterPolicy> original(TheStock().NewBloomFilterPolicy(10));
+  Statistics statistics;
+  std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
   EXPECT_TRUE(FilterOf(original.get(), keys) == FilterOf(policy.get(), keys));
+  policy.reset();
+  const std::vector<StatisticsLine> lines = statistics.Take();
+  ASSERT_EQ(1u, lines.size());
+  EXPECT_EQ(1u, lines[0].Number("filters"));
+  EXPECT_EQ(keys.size(), lines[0].Number("keys"));
 }
 
 // The destructor that no `delete` calls. The memory is C's, as the library's always is.
