@@ -580,7 +580,8 @@ fn a_policy_writes_all_of_a_filter() {
     }
 }
 
-/// With 32 bits half of all addresses may well be free; there tests/no_memory.rs has a malloc that fails.
+/// With 32 bits half of all addresses may well be free. There, tests/no_memory.rs has a malloc that
+/// fails.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn memory_that_cannot_be_had_is_said() {
