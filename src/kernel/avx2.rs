@@ -37,7 +37,6 @@ use core::arch::x86_64::*;
 use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
 use core::ops::RangeInclusive;
-use core::ptr;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX};
@@ -89,90 +88,125 @@ macro_rules! opaque {
     }};
 }
 
-/// The hashes of the eight keys from each of `starts` on.
-///
+/// Up to this many times eight keys are hashed side by side: a step of a hash waits for the step
+/// before.
+const GROUPS: usize = 4;
+
 /// # Safety
-/// The processor has AVX2; there are eight.
-#[inline]
+/// The processor has AVX2; there are as many hashes as keys.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_groups<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
-    // SAFETY: the caller's word: eight keys, two words each.
-    unsafe {
-        let len = (*starts[0]).len();
-        let all = _mm256_set1_epi64x(len as i64);
-        let mut same = _mm256_set1_epi64x(-1);
-        for start in starts {
-            for two in 0..LANES / 2 {
-                let words = _mm256_loadu_si256(start.cast::<__m256i>().add(two));
-                same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
+unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    let n = keys.len();
+    if n < LANES {
+        for (key, h) in keys.iter().zip(hashes) {
+            *h = portable::hash(key.as_bytes());
+        }
+        return;
+    }
+    let mut at = 0;
+    while at < n {
+        // At least eight: the last may be some of those before.
+        let from = at.min(n - LANES);
+        let groups = Groups { keys: keys.as_ptr().wrapping_add(from), n: (n - from).min(GROUPS * LANES) };
+        // SAFETY: the caller has AVX2; `from` and as many keys on are within n.
+        unsafe {
+            let hashes = hashes.as_mut_ptr().add(from);
+            match groups.common_length() {
+                Some(len) => hash_uniform(groups, len, hashes),
+                None => {
+                    for start in groups.starts() {
+                        hash_mixed(groups.keys.add(start), hashes.add(start));
+                    }
+                }
             }
         }
-        // the lengths are the odd words
-        if _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010 {
-            // The keys' pointers would otherwise come out of the vectors above.
-            hash_uniform(starts.map(|start| opaque!(start)), len)
-        } else {
-            hash_mixed(starts)
+        at = from + groups.n;
+    }
+}
+
+/// From 8 to `8 * GROUPS` keys, by eights.
+#[derive(Clone, Copy)]
+struct Groups<'k> {
+    keys: *const Key<'k>,
+    n: usize,
+}
+
+impl<'k> Groups<'k> {
+    #[inline(always)]
+    fn starts(self) -> impl Iterator<Item = usize> {
+        // The last eight overlap those before.
+        (0..self.n).step_by(LANES).map(move |at| at.min(self.n - LANES))
+    }
+
+    /// The length of all keys, if they have one.
+    ///
+    /// # Safety
+    /// The processor has AVX2; there are that many keys.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    unsafe fn common_length(self) -> Option<usize> {
+        // SAFETY: the caller's word; two words a key.
+        unsafe {
+            let len = (*self.keys).len();
+            let all = _mm256_set1_epi64x(len as i64);
+            let mut same = all;
+            same = _mm256_cmpeq_epi64(same, all);
+            for start in self.starts() {
+                let words = self.keys.add(start).cast::<__m256i>();
+                for two in 0..LANES / 2 {
+                    let words = _mm256_loadu_si256(words.add(two));
+                    same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
+                }
+            }
+            // the lengths are the odd words
+            (_mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010).then_some(len)
         }
     }
 }
 
-/// One step in the low halves of 64-bit lanes; the high halves are of no
-/// account. A 32-bit product takes twice as long as these.
+/// Eight lanes hold keys 0, 2, 4, 6, 1, 3, 5, 7 while they are hashed; this is the order of keys.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn in_order(h: __m256i) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_permutevar8x32_epi32(h, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)) }
+}
+
+/// The four words of the 16-byte blocks of eight keys, a vector each.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let two = |i| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(block(i)), block(i + 1));
+        let (a, b, c, d) = (two(0), two(2), two(4), two(6));
+        let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+        let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+        [
+            _mm256_unpacklo_epi64(ab, cd),
+            _mm256_unpackhi_epi64(ab, cd),
+            _mm256_unpacklo_epi64(ab_high, cd_high),
+            _mm256_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let m = _mm256_set1_epi64x(M as i64);
-        let h = _mm256_mul_epu32(_mm256_add_epi32(h, word), m);
+        let h = _mm256_mullo_epi32(_mm256_add_epi32(h, word), _mm256_set1_epi32(M as i32));
         _mm256_xor_si256(h, _mm256_srli_epi32(h, SHIFT))
     }
 }
 
-/// The four words of four 16-byte blocks, in the low halves of a vector each.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn words([a, b, c, d]: [__m128i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller has AVX2.
-    unsafe {
-        let even = _mm256_inserti128_si256(_mm256_castsi128_si256(a), c, 1);
-        let odd = _mm256_inserti128_si256(_mm256_castsi128_si256(b), d, 1);
-        let (a, b) = (_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd));
-        [a, _mm256_srli_epi64(a, 32), b, _mm256_srli_epi64(b, 32)]
-    }
-}
-
-/// Eight hashes a vector, from the low halves of four 64-bit lanes.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn joined<const G: usize>(h: [__m256i; 4]) -> [__m256i; G] {
-    // SAFETY: the caller has AVX2.
-    unsafe {
-        let order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
-        let join = |low, high| {
-            let mixed = _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0b1010_1010);
-            _mm256_permutevar8x32_epi32(mixed, order)
-        };
-        let mut joined = [join(h[0], h[1]); G];
-        if G == 2 {
-            joined[1] = join(h[2], h[3]);
-        }
-        joined
-    }
-}
-
-/// The last `len % 16` bytes of a key, zeros after them.
+/// The last `len % 16` bytes of a key of at least 8, zeros after them.
 ///
 /// # Safety
-/// The processor has AVX2; the key has `len` bytes.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+/// The processor has AVX2; the key has `len` bytes, 8 or more.
+#[inline(always)]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
-    if len < 8 {
-        // SAFETY: the caller's word.
-        return unsafe { load_short(key, len) };
-    }
     // Keys on either side of 16 bytes take the same way, which among mixed
     // lengths no processor could guess.
     let row = if len < 16 { len - 8 } else { 8 + len % 16 };
@@ -190,7 +224,7 @@ unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
 ///
 /// # Safety
 /// The key has `len` bytes.
-#[inline(never)]
+#[inline]
 unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
     // SAFETY: every load is of bytes the key has.
     unsafe {
@@ -209,200 +243,213 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
     }
 }
 
-/// Runs the body for each four of the keys, with constants: a loop's variable
-/// would keep their hashes in memory.
-macro_rules! for_each_four {
-    ($groups:ident, |$four:ident| $body:block) => {
-        for_each_four!(@ $four 0 $body);
-        for_each_four!(@ $four 1 $body);
-        if $groups == 2 {
-            for_each_four!(@ $four 2 $body);
-            for_each_four!(@ $four 3 $body);
+/// The words of what `load_rest` loads of eight keys.
+///
+/// # Safety
+/// The processor has AVX2; there are eight keys.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn rests_of_any(keys: *const Key) -> [__m256i; 4] {
+    let mut rests = [MaybeUninit::uninit(); LANES];
+    // SAFETY: the caller's word; all eight are written.
+    unsafe {
+        for (i, rest) in rests.iter_mut().enumerate() {
+            // Otherwise the loop would be written out, a kilobyte.
+            let key = *opaque!(keys.add(i));
+            rest.write(match key.len() {
+                0..8 => load_short(key.as_ptr(), key.len()),
+                len => load_rest(key.as_ptr(), len),
+            });
         }
-    };
-    (@ $four:ident $i:literal $body:block) => {{
-        let $four = $i;
-        $body
-    }};
+        words(|i| rests[i].assume_init())
+    }
 }
 
 /// # Safety
-/// As for `hash_groups`; every key has `len` bytes.
-#[inline]
+/// The processor has AVX2; there are that many keys, all of `len` bytes, and
+/// as many hashes.
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m256i; G] {
-    const { assert!(G == 1 || G == 2) };
-    // SAFETY: every load is of bytes the keys have.
+unsafe fn hash_uniform(groups: Groups, len: usize, hashes: *mut u32) {
+    // SAFETY: every load is of bytes the keys have; there are at most GROUPS groups.
     unsafe {
-        let mut h = [_mm256_set1_epi64x((SEED ^ (len as u32).wrapping_mul(M)) as i64); 4];
-        let key = |four: usize, i: usize| (*starts[four / 2].add(four % 2 * 4 + i)).as_ptr();
+        let first = _mm256_set1_epi32((SEED ^ (len as u32).wrapping_mul(M)) as i32);
+        let mut h = [first; GROUPS];
+        // Otherwise the loops over it would be written out.
+        let h = opaque!(h.as_mut_ptr());
         let mut at = 0;
         while len - at >= 16 {
-            for_each_four!(G, |four| {
-                let block = |i| _mm_loadu_si128(key(four, i).add(at).cast());
-                for word in words([block(0), block(1), block(2), block(3)]) {
-                    h[four] = step::<16>(h[four], word);
+            for (g, start) in groups.starts().enumerate() {
+                let keys = groups.keys.add(start);
+                let block = |i| _mm_loadu_si128((*keys.add(i)).as_ptr().add(at).cast());
+                let mut hash = *h.add(g);
+                for word in words(block) {
+                    hash = step::<16>(hash, word);
                 }
-            });
+                *h.add(g) = hash;
+            }
             at += 16;
         }
-        if at != len {
-            for_each_four!(G, |four| {
-                hash_rest(starts[four / 2].add(four % 2 * 4), len, &mut h[four]);
-            });
-        }
-        joined(h)
-    }
-}
-
-/// The last `len % 16` bytes of four keys of that length.
-///
-/// # Safety
-/// The processor has AVX2; there are four.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_rest(start: *const Key, len: usize, h: &mut __m256i) {
-    // SAFETY: the caller's word.
-    unsafe {
-        let rest = |i| load_rest((*start.add(i)).as_ptr(), len);
-        let mut left = len % 16;
-        for word in words([rest(0), rest(1), rest(2), rest(3)]) {
-            if left >= 4 {
-                *h = step::<16>(*h, word);
-                left -= 4;
-            } else if left > 0 {
-                *h = step::<24>(*h, word);
-                left = 0;
+        for (g, start) in groups.starts().enumerate() {
+            let mut hash = *h.add(g);
+            if at != len {
+                let keys = groups.keys.add(start);
+                let mut left = len % 16;
+                let words = match len {
+                    0..8 => rests_of_any(keys),
+                    _ => words(|i| load_rest((*keys.add(i)).as_ptr(), len)),
+                };
+                for word in words {
+                    if left >= 4 {
+                        hash = step::<16>(hash, word);
+                        left -= 4;
+                    } else if left > 0 {
+                        hash = step::<24>(hash, word);
+                        left = 0;
+                    }
+                }
             }
+            _mm256_storeu_si256(hashes.add(start).cast(), in_order(hash));
         }
     }
 }
 
+/// Addresses or lengths of eight keys: 0, 2, 1, 3 and 4, 6, 5, 7.
+type Wide = [__m256i; 2];
+
 /// # Safety
-/// As for `hash_groups`.
+/// The processor has AVX2; there are eight keys.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_mixed<const G: usize>(starts: [*const Key; G]) -> [__m256i; G] {
-    const { assert!(G == 1 || G == 2) };
-    // SAFETY: the caller's word: there are eight at each start, the first of
-    // which is also the last where there is one.
+unsafe fn addresses_and_lengths(keys: *const Key) -> (Wide, Wide) {
+    // SAFETY: the caller's word.
     unsafe {
-        let mut h = [_mm256_setzero_si256(); 4];
-        let (first, second) = (starts[0], starts[G - 1]);
-        let fours = [first, first.add(4), second, second.add(4)];
-        hash_fours(fours.get_unchecked(..2 * G), &mut h);
-        joined(h)
+        let two = |i| _mm256_loadu_si256(keys.cast::<__m256i>().add(i));
+        let (a, b, c, d) = (two(0), two(1), two(2), two(3));
+        (
+            [_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d)],
+            [_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d)],
+        )
     }
 }
 
-/// The hashes of the four keys at each start, in the low halves of 64-bit
-/// lanes. A loop over them, and not each written out as keys of one length
-/// are, because most of it is in memory anyway.
-///
+/// The low halves, in the order of `words`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn narrow([a, b]: Wide) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+        _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b))
+    }
+}
+
+/// The address of key `i`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
+    // SAFETY: the caller has AVX2.
+    let address = unsafe {
+        match i {
+            0 => _mm256_extract_epi64::<0>(a),
+            1 => _mm256_extract_epi64::<2>(a),
+            2 => _mm256_extract_epi64::<1>(a),
+            3 => _mm256_extract_epi64::<3>(a),
+            4 => _mm256_extract_epi64::<0>(b),
+            5 => _mm256_extract_epi64::<2>(b),
+            6 => _mm256_extract_epi64::<1>(b),
+            _ => _mm256_extract_epi64::<3>(b),
+        }
+    };
+    address as *const u8
+}
+
 /// # Safety
-/// The processor has AVX2; there are at most four starts, of four keys each.
+/// The processor has AVX2; there are eight keys, and as many hashes.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_fours(starts: &[*const Key], h: &mut [__m256i; 4]) {
-    // SAFETY: the caller has AVX2.
-    let none = unsafe { _mm256_setzero_si256() };
-    let (mut blocks, mut rest) = ([none; 4], [none; 4]);
-    // Lanes out of whole blocks read their last 16 bytes again, lanes
-    // without any read zeros; nothing is made of either.
-    let mut from = [[ptr::null(); 4]; 4];
-    let mut last = [[0; 4]; 4];
-    let mut longest = 0;
-    // SAFETY: every load is of bytes a key has, or of ZEROS; there are four
-    // keys at each start, and at most four starts.
+unsafe fn hash_mixed(keys: *const Key, hashes: *mut u32) {
+    // SAFETY: every load is of bytes a key has, or of ZEROS.
     unsafe {
-        for (four, start) in starts.iter().enumerate() {
-            let (h, rest) = (h.get_unchecked_mut(four), rest.get_unchecked_mut(four));
-            for i in 0..4 {
-                let key = *start.add(i);
-                let any = key.len() >= 16;
-                from.get_unchecked_mut(four)[i] = if any { key.as_ptr() } else { ZEROS.as_ptr() };
-                last.get_unchecked_mut(four)[i] = key.len().saturating_sub(16);
-                longest = longest.max(key.len());
-            }
-            // two keys a vector, a pointer and a length each
-            let two = start.cast::<__m256i>();
-            let (a, b) = (_mm256_loadu_si256(two), _mm256_loadu_si256(two.add(1)));
-            let lens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_unpackhi_epi64(a, b));
-            *h = _mm256_mul_epu32(lens, _mm256_set1_epi64x(i64::from(M)));
-            *h = _mm256_xor_si256(*h, _mm256_set1_epi64x(i64::from(SEED)));
-            *blocks.get_unchecked_mut(four) = _mm256_srli_epi64::<4>(lens);
-            *rest = _mm256_and_si256(lens, _mm256_set1_epi64x(15));
-        }
+        let (start, len) = addresses_and_lengths(keys);
         // A longer key's blocks are more than a lane can count.
-        if longest >= 1 << 31 {
-            for (start, h) in starts.iter().zip(h) {
-                let hash = |i| i64::from(portable::hash_apart(*start.add(i)));
-                *h = _mm256_setr_epi64x(hash(0), hash(1), hash(2), hash(3));
+        let all = _mm256_or_si256(len[0], len[1]);
+        if _mm256_testz_si256(all, _mm256_set1_epi64x(-1 << 31)) == 0 {
+            for i in 0..LANES {
+                hashes.add(i).write(portable::hash_apart(*keys.add(i)));
             }
             return;
         }
-        for i in 0..longest / 16 {
-            for four in 0..starts.len() {
-                let (from, last) = (from.get_unchecked(four), last.get_unchecked(four));
-                let block = |lane: usize| {
-                    let at = last[lane].min(16 * i);
-                    _mm_loadu_si128(from[lane].add(at).cast())
-                };
-                let h = h.get_unchecked_mut(four);
-                let mut next = *h;
-                for word in words([block(0), block(1), block(2), block(3)]) {
-                    next = step::<16>(next, word);
-                }
-                let live = *blocks.get_unchecked(four);
-                let live = _mm256_cmpgt_epi32(live, _mm256_set1_epi64x(i as i64));
-                *h = _mm256_blendv_epi8(*h, next, live);
+        // Lanes out of whole blocks read their last 16 bytes again, lanes
+        // without any read zeros; nothing is made of either.
+        let zeros = _mm256_set1_epi64x(ZEROS.as_ptr() as i64);
+        let any = len.map(|len| _mm256_cmpgt_epi64(len, _mm256_set1_epi64x(15)));
+        let last = [0, 1].map(|i| {
+            _mm256_and_si256(any[i], _mm256_sub_epi64(len[i], _mm256_set1_epi64x(16)))
+        });
+        let from = [0, 1].map(|i| _mm256_blendv_epi8(zeros, start[i], any[i]));
+        let lens = narrow(len);
+        let mut h = _mm256_mullo_epi32(lens, _mm256_set1_epi32(M as i32));
+        h = _mm256_xor_si256(h, _mm256_set1_epi32(SEED as i32));
+        let (mut at, mut left) = (_mm256_setzero_si256(), lens);
+        loop {
+            let live = _mm256_cmpgt_epi32(left, _mm256_set1_epi32(15));
+            if _mm256_testz_si256(live, live) != 0 {
+                break;
             }
-        }
-        for (four, start) in starts.iter().enumerate() {
-            let h = h.get_unchecked_mut(four);
-            let rest = *rest.get_unchecked(four);
-            let bytes = |i| load_rest((*start.add(i)).as_ptr(), (*start.add(i)).len());
-            let [mut tail, words @ ..] = words([bytes(0), bytes(1), bytes(2), bytes(3)]);
-            for (j, word) in words.into_iter().enumerate() {
-                let whole = _mm256_cmpgt_epi32(rest, _mm256_set1_epi64x(4 * j as i64 + 3));
-                *h = _mm256_blendv_epi8(*h, step::<16>(*h, tail), whole);
-                tail = _mm256_blendv_epi8(tail, word, whole);
+            let blocks = [0, 1].map(|i| _mm256_add_epi64(from[i], _mm256_min_epu32(last[i], at)));
+            let mut next = h;
+            for word in words(|i| _mm_loadu_si128(address(blocks, i).cast())) {
+                next = step::<16>(next, word);
             }
-            let some = _mm256_and_si256(rest, _mm256_set1_epi64x(3));
-            let some = _mm256_cmpgt_epi32(some, none);
-            *h = _mm256_blendv_epi8(*h, step::<24>(*h, tail), some);
+            h = _mm256_blendv_epi8(h, next, live);
+            at = _mm256_add_epi64(at, _mm256_set1_epi64x(16));
+            left = _mm256_sub_epi32(left, _mm256_set1_epi32(16));
         }
+        let short = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), lens);
+        let [mut tail, words @ ..] = if _mm256_testz_si256(short, short) != 0 {
+            rests_of_eight(start, len)
+        } else {
+            rests_of_any(keys)
+        };
+        let rest = _mm256_and_si256(lens, _mm256_set1_epi32(15));
+        for (j, word) in words.into_iter().enumerate() {
+            let whole = _mm256_cmpgt_epi32(rest, _mm256_set1_epi32(4 * j as i32 + 3));
+            h = _mm256_blendv_epi8(h, step::<16>(h, tail), whole);
+            tail = _mm256_blendv_epi8(tail, word, whole);
+        }
+        let some = _mm256_and_si256(rest, _mm256_set1_epi32(3));
+        let some = _mm256_cmpgt_epi32(some, _mm256_setzero_si256());
+        h = _mm256_blendv_epi8(h, step::<24>(h, tail), some);
+        _mm256_storeu_si256(hashes.cast(), in_order(h));
     }
 }
 
+/// What `load_rest` loads, of eight keys of at least 8 bytes each.
+///
 /// # Safety
-/// The processor has AVX2; there are as many hashes as keys.
+/// The processor has AVX2; the keys have these lengths.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    let n = keys.len();
-    if n < LANES {
-        for (key, h) in keys.iter().zip(hashes) {
-            *h = portable::hash(key.as_bytes());
-        }
-        return;
-    }
-    let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
-    let mut at = 0;
-    // SAFETY: `at`, `next` and the eight from each on are within n, which is
-    // also how many hashes there are.
+unsafe fn rests_of_eight(start: Wide, len: Wide) -> [__m256i; 4] {
+    // SAFETY: as in `load_rest`.
     unsafe {
-        while n - at > LANES {
-            // The last eight overlap those before.
-            let next = (at + LANES).min(n - LANES);
-            let [a, b] = hash_groups([keys.add(at), keys.add(next)]);
-            _mm256_storeu_si256(hashes.add(at).cast(), a);
-            _mm256_storeu_si256(hashes.add(next).cast(), b);
-            at = next + LANES;
+        let (mut low, mut high, mut places) = (start, start, start);
+        for i in 0..2 {
+            let less_16 = _mm256_sub_epi64(len[i], _mm256_set1_epi64x(16));
+            let any = _mm256_cmpgt_epi64(len[i], _mm256_set1_epi64x(15));
+            low[i] = _mm256_add_epi64(start[i], _mm256_and_si256(any, less_16));
+            high[i] = _mm256_add_epi64(start[i], _mm256_sub_epi64(len[i], _mm256_set1_epi64x(8)));
+            let rest = _mm256_and_si256(len[i], _mm256_set1_epi64x(15));
+            let row = _mm256_blendv_epi8(less_16, rest, any);
+            let base = _mm256_set1_epi64x(PLACES.as_ptr().add(8) as i64);
+            places[i] = _mm256_add_epi64(base, _mm256_slli_epi64::<4>(row));
         }
-        if at < n {
-            let [h] = hash_groups([keys.add(n - LANES)]);
-            _mm256_storeu_si256(hashes.add(n - LANES).cast(), h);
-        }
+        words(|i| {
+            let low = address(low, i).cast::<i64>().read_unaligned();
+            let high = address(high, i).cast::<i64>().read_unaligned();
+            _mm_shuffle_epi8(_mm_set_epi64x(high, low), _mm_loadu_si128(address(places, i).cast()))
+        })
     }
 }
 
@@ -518,7 +565,7 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl 
     let (hashes, last) = match hashes {
         [] => return,
         [first, ..] if n < LANES => {
-            for (i, slot) in padded.iter_mut().enumerate() {
+            for (i, slot) in padded.iter_mut().rev().enumerate() {
                 *slot = *hashes.get(i).unwrap_or(first);
             }
             (padded.as_ptr(), 0)
@@ -530,36 +577,39 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl 
         let positions =
             |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
         for at in (0..n).step_by(2 * LANES) {
-            let two = n - at > LANES;
+            let left = n - at;
             let (mut a, mut b) = (positions(at), positions(at + LANES));
             for _ in 0..k {
                 let (a, b) = (a.next(), b.next());
-                set_row(a, &mut set);
-                if two {
-                    set_row(b, &mut set);
+                set_four(_mm256_extracti128_si256::<1>(a), &mut set);
+                // Of the last four keys' vector, the other half was set before.
+                if left > LANES / 2 {
+                    set_four(_mm256_castsi256_si128(a), &mut set);
+                }
+                if left > LANES {
+                    set_four(_mm256_castsi256_si128(b), &mut set);
+                    set_four(_mm256_extracti128_si256::<1>(b), &mut set);
                 }
             }
         }
     }
 }
 
-/// Sets a row of positions.
+/// Sets four positions.
 ///
 /// The lanes leave the register two by two. Through memory it is as many
 /// instructions, but now and then the processor takes to guessing wrong which
 /// store such a load reads, and is then four times slower for seconds.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn set_row(row: __m256i, mut set: impl FnMut(u32)) {
+unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
     // SAFETY: the caller has AVX2.
     unsafe {
-        for four in [_mm256_castsi256_si128(row), _mm256_extracti128_si256::<1>(row)] {
-            for two in [_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four)] {
-                // Otherwise they would be taken out one by one.
-                let two = opaque!(two);
-                set(two as u32);
-                set((two as u64 >> 32) as u32);
-            }
+        for two in [_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four)] {
+            // Otherwise they would be taken out one by one.
+            let two = opaque!(two);
+            set(two as u32);
+            set((two as u64 >> 32) as u32);
         }
     }
 }

@@ -84,30 +84,33 @@ pub(super) fn hash_apart(key: Key) -> u32 {
 
 #[inline(always)]
 fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
-    let words = keys.map(|key| key.len() / 4);
-    let least = words.into_iter().fold(usize::MAX, usize::min);
-    let most = words.into_iter().fold(0, usize::max);
-    if least == 0 {
+    let lens = keys.map(|key| key.len());
+    let least = lens.into_iter().fold(usize::MAX, usize::min);
+    if least < 4 {
         return keys.map(hash_apart);
     }
-    let mut h = keys.map(|key| SEED ^ (key.len() as u32).wrapping_mul(M));
+    let mut h = lens.map(|len| SEED ^ (len as u32).wrapping_mul(M));
     let word = |key: &Key, at: usize| {
         // SAFETY: the key has a word, and from `at` on.
         u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
     };
-    for w in 0..least {
+    for w in 0..least / 4 {
         for (h, key) in h.iter_mut().zip(keys) {
             *h = h.wrapping_add(word(key, 4 * w)).wrapping_mul(M);
             *h ^= *h >> 16;
         }
     }
+    let most = lens.into_iter().fold(0, usize::max);
+    if most == least && least % 4 == 0 {
+        return h;
+    }
     // Those that have no more words read their last again, and make nothing of it.
-    for w in least..most {
+    for w in least / 4..most / 4 {
         for i in 0..SIDE_BY_SIDE {
-            let at = (4 * w).min(keys[i].len() - 4);
+            let at = (4 * w).min(lens[i] - 4);
             let next = h[i].wrapping_add(word(&keys[i], at)).wrapping_mul(M);
             let next = next ^ (next >> 16);
-            h[i] = if w < words[i] { next } else { h[i] };
+            h[i] = if w < lens[i] / 4 { next } else { h[i] };
         }
     }
     for (h, key) in h.iter_mut().zip(keys) {
