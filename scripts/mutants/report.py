@@ -29,6 +29,10 @@ def read_lines(name):
 
 def note(ledger, folder):
     outcomes = json.loads("".join(read_lines(ledger)) or "{}")
+    # What a run that was interrupted has killed is only here.
+    for mutant in read_lines(f"{folder}/previously_caught.txt"):
+        if outcomes.get(mutant, "missed") == "missed":
+            outcomes[mutant] = "caught"
     for outcome in OUTCOMES:
         for mutant in read_lines(f"{folder}/{outcome}.txt"):
             outcomes[mutant] = outcome

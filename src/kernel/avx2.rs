@@ -378,8 +378,8 @@ unsafe fn hash_mixed(keys: *const Key, hashes: *mut u32) {
     unsafe {
         let (start, len) = addresses_and_lengths(keys);
         // A longer key's blocks are more than a lane can count.
-        let all = _mm256_or_si256(len[0], len[1]);
-        if _mm256_testz_si256(all, _mm256_set1_epi64x(-1 << 31)) == 0 {
+        let long = _mm256_srli_epi64(_mm256_or_si256(len[0], len[1]), 31);
+        if _mm256_testz_si256(long, long) == 0 {
             for i in 0..LANES {
                 hashes.add(i).write(portable::hash_apart(*keys.add(i)));
             }
