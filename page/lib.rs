@@ -14,6 +14,7 @@ use core::slice;
 
 use leveldb_bloom::{FilterInfo, Positions, bloom_hash, key_may_match};
 
+#[cfg(feature = "table")]
 mod table;
 
 #[cfg(target_family = "wasm")]
