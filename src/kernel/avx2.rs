@@ -578,21 +578,28 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl 
     };
     // SAFETY: `last` and all before it are followed by eight.
     unsafe {
+        let (low, high) = (|p| _mm256_castsi256_si128(p), |p| _mm256_extracti128_si256::<1>(p));
         let positions =
             |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
         for at in (0..n).step_by(2 * LANES) {
             let left = n - at;
-            let (mut a, mut b) = (positions(at), positions(at + LANES));
-            for _ in 0..k {
-                let (a, b) = (a.next(), b.next());
-                set_four(_mm256_extracti128_si256::<1>(a), &mut set);
-                // Of the last four keys' vector, the other half was set before.
-                if left > LANES / 2 {
-                    set_four(_mm256_castsi256_si128(a), &mut set);
+            let mut a = positions(at);
+            if left > LANES {
+                let mut b = positions(at + LANES);
+                for _ in 0..k {
+                    let (a, b) = (a.next(), b.next());
+                    for four in [low(a), high(a), low(b), high(b)] {
+                        set_four(four, &mut set);
+                    }
                 }
-                if left > LANES {
-                    set_four(_mm256_castsi256_si128(b), &mut set);
-                    set_four(_mm256_extracti128_si256::<1>(b), &mut set);
+            } else {
+                for _ in 0..k {
+                    let a = a.next();
+                    // Of the last four keys' vector, the other half was set before.
+                    if left > LANES / 2 {
+                        set_four(low(a), &mut set);
+                    }
+                    set_four(high(a), &mut set);
                 }
             }
         }
