@@ -273,16 +273,14 @@ fn contains_many(h: u32, k: u32, modulus: Option<Modulus>, array: &[u8]) -> bool
     };
     let delta = h.rotate_right(17);
     let (mut sum, mut left) = (h, k);
-    loop {
-        if !contains_some(sum, delta, left.min(AT_ONCE), modulus, array) {
+    while left > AT_ONCE {
+        if !contains_some(sum, delta, AT_ONCE, modulus, array) {
             return false;
-        }
-        if left <= AT_ONCE {
-            return true;
         }
         sum = sum.wrapping_add(delta.wrapping_mul(AT_ONCE));
         left -= AT_ONCE;
     }
+    contains_some(sum, delta, left, modulus, array)
 }
 
 /// `n` probes from `sum` on.
