@@ -17,7 +17,8 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --instructions    instructions instead of time: the same on every run, however busy the machine
   --readme          all three, then the README's figures and the plots in docs/bench from them
 
-  --rows TEXT       only rows of the table whose names contain it, e.g. --rows batch
+  --rows TEXT       only rows of the table, or curves of --scale, whose names contain it, e.g.
+                    --rows batch or --scale --rows 'bits a key'
   --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL; e.g.
                     --sides avx512,drop-in-avx2
   --no-peers        without other people's libraries

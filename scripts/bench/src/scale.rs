@@ -109,6 +109,11 @@ pub fn run(options: &Options) -> Result<Scale, String> {
         ("query, present", "bytes of a key", &lengths, ask(ask_long, true)),
         ("query, absent", "bytes of a key", &lengths, ask(ask_long, false)),
     ];
+    let asked_for = |name: &str, x: &str| format!("{name}, {x}").contains(&options.rows);
+    let all: Vec<_> = all.into_iter().filter(|(name, x, ..)| asked_for(name, x)).collect();
+    if all.is_empty() {
+        return Err(format!("no series has {:?} in its name", options.rows));
+    }
     let sides = options.sides.open(false)?;
     let machine = Machine::this();
     let mut progress = Progress::new(all.iter().map(|(_, _, xs, _)| xs.len()).sum());
@@ -116,7 +121,7 @@ pub fn run(options: &Options) -> Result<Scale, String> {
     for (name, x, xs, make) in all {
         let mut points = Vec::new();
         if !options.json {
-            println!("\n{name}, nanoseconds each");
+            println!("\n{name}, {x}, nanoseconds each");
             print!("{x:>18}");
             sides.iter().for_each(|side| print!(" {:>16}", side.name()));
             println!();
