@@ -112,7 +112,7 @@ pub fn run(options: &Options) -> Result<Scale, String> {
     let asked_for = |name: &str, x: &str| format!("{name}, {x}").contains(&options.rows);
     let all: Vec<_> = all.into_iter().filter(|(name, x, ..)| asked_for(name, x)).collect();
     if all.is_empty() {
-        return Err(format!("no series has {:?} in its name", options.rows));
+        return Err(format!("no curve has {:?} in its name", options.rows));
     }
     let sides = options.sides.open(false)?;
     let machine = Machine::this();
