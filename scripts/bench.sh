@@ -107,7 +107,7 @@ esac
   cargo build --release --locked --quiet --package leveldb-bloom-bench
   shim=(g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC)
   "${shim[@]}" scripts/bench/calls.cc -o "$build/calls.so" -ldl
-  stock=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
+  stock=$(stock_leveldb)
   arguments+=(--calls "$build/calls.so" --stock "$stock"
     --drop-in "$target/release/libleveldb_bloom.so")
 

@@ -18,7 +18,7 @@ fail() {
 ensure_packages() {
   local missing=() package
   for package in "$@"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed' ]] ||
       missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
@@ -50,6 +50,15 @@ ensure_ctest_packages() {
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     ensure_packages nodejs npm
   fi
+}
+
+# stock_leveldb: the path of the installed libleveldb. awk reads to the end: ldconfig would die of
+# SIGPIPE, and with it the script.
+stock_leveldb() {
+  local path
+  path=$(ldconfig -p | awk '/libleveldb\.so\./ && !found++ { print $NF }')
+  [ -n "$path" ] || fail "There is no libleveldb.so that ldconfig knows."
+  printf '%s\n' "$path"
 }
 
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.

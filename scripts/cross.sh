@@ -127,7 +127,7 @@ set_up() {
     export "${variable}_LINKER=$compiler" "${variable}_RUNNER=$run"
   fi
   if [ -z "$debian" ] && command -v rustup >/dev/null &&
-    { rustup target list --installed | grep -qx "$target" || rustup target add "$target"; }; then
+    { [[ $(rustup target list --installed | tr '\n' ' ') == *"$target "* ]] || rustup target add "$target"; }; then
     unset RUSTC
     return 0
   fi

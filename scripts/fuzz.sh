@@ -74,8 +74,7 @@ done
 
 ensure_rust
 ensure_packages g++ libleveldb-dev
-LEVELDB_BLOOM_STOCK=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
-[ -n "$LEVELDB_BLOOM_STOCK" ] || fail "There is no libleveldb.so that ldconfig knows."
+LEVELDB_BLOOM_STOCK=$(stock_leveldb)
 export LEVELDB_BLOOM_STOCK
 # Sanitizers and coverage are not stable options; the stable compiler has them all the same.
 export RUSTC_BOOTSTRAP=1
@@ -83,7 +82,7 @@ export RUSTC_BOOTSTRAP=1
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 tools=$target/tools
 version=0.13.2
-if ! "$tools/bin/cargo-fuzz" --version 2>/dev/null | grep -q " $version\$"; then
+if [[ $("$tools/bin/cargo-fuzz" --version 2>/dev/null) != *" $version" ]]; then
   step "installing cargo-fuzz"
   cargo install --quiet --locked --root "$tools" "cargo-fuzz@$version"
 fi
@@ -119,7 +118,7 @@ for name in "${targets[@]}"; do
     fi
     rm -rf "$corpus"
     grep -q 'panicked at' "$log" || fail "$name failed for another reason: $(tail -30 "$log")"
-    sed -n '/panicked at/,+1 p' "$log" | cut -c 1-150 | head -2
+    sed -n '/panicked at/,+1 p' "$log" | cut -c 1-150 | sed -n 1,2p
     continue
   fi
   step "$name for $seconds s"
@@ -129,7 +128,7 @@ for name in "${targets[@]}"; do
     tail -40 "$log"
     fail "
 $name failed. To see it again:
-  LEVELDB_BLOOM_STOCK=$LEVELDB_BLOOM_STOCK $program $(ls -t "$work/artifacts/$name-"* | head -1)"
+  LEVELDB_BLOOM_STOCK=$LEVELDB_BLOOM_STOCK $program $(ls -t "$work/artifacts/$name-"* | sed -n 1p)"
   fi
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^#\([0-9]*\): cov.*/\1/p' "$log" | tail -1)
   printf '%s %s %s executions, %s s, %s\n' "$(date -u +%F)" "$name" "$executions" \

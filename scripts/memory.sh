@@ -151,7 +151,7 @@ if chosen address; then
   for name in bloom_test golden_test bad_input_test; do
     echo "$name, linked with libleveldb.a:"
     g++ -std=c++17 -Wall -Wextra -g "${address[@]}" -DHARNESS_HOST \
-      "-DHARNESS_LEVELDB_FILE=\"$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')\"" \
+      "-DHARNESS_LEVELDB_FILE=\"$(stock_leveldb)\"" \
       "-DHARNESS_SHARED_FILE=\"$work/address/$host/debug/libleveldb_bloom.so\"" -Iinclude \
       "ctest/harness/$name.cc" "$static" -l:libleveldb.a -lsnappy -lgtest -lgtest_main -ldl \
       -pthread -o "$work/$name-address"

@@ -48,7 +48,7 @@ mkdir -p "$work"
 [ -n "$continue" ] || rm -rf "$ledger" "$work"/mutants.out*
 
 version=27.1.0
-if ! "$target/tools/bin/cargo-mutants" mutants --version 2>/dev/null | grep -q "$version"; then
+if [[ $("$target/tools/bin/cargo-mutants" mutants --version 2>/dev/null) != *"$version"* ]]; then
   step "cargo-mutants"
   cargo install --locked --quiet --root "$target/tools" cargo-mutants --version "$version"
 fi

@@ -99,7 +99,7 @@ RUSTC=$compiler cargo test --locked --quiet --target-dir "$target/oldest" \
 
 # tool NAME VERSION
 tool() {
-  [ -x "$target/tools/bin/$1" ] && "$target/tools/bin/$1" --version 2>&1 | grep -q "$2" && return
+  [ -x "$target/tools/bin/$1" ] && [[ $("$target/tools/bin/$1" --version 2>&1) == *"$2"* ]] && return
   cargo install --locked --quiet --root "$target/tools" "$1" --version "$2"
 }
 

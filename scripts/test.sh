@@ -9,6 +9,7 @@ usage: scripts/test.sh [--quick] [--help] [CTEST ARGUMENT...]
 
 Sets up what is missing (as root on Debian; otherwise it says what to install) and runs every test:
 
+  scripts               CONTRIBUTING.md names each; none has a pipe that may end in SIGPIPE
   rustfmt, clippy       formatting and lints, warnings denied
   cargo test            the core, every kernel this machine has, the generated header, doctests
   verify.sh --quick     every kernel through every door against stock LevelDB, answer by answer
@@ -42,11 +43,15 @@ esac
 
 ensure_rust
 command -v cc >/dev/null || ensure_packages build-essential
-step "CONTRIBUTING.md"
+step "scripts"
 for script in scripts/*.sh; do
   [ "$script" = scripts/common.sh ] || grep -q "$script" CONTRIBUTING.md ||
     fail "CONTRIBUTING.md does not say when $script runs"
 done
+# Under pipefail, a reader that stops early fails the script whenever the writer is not yet done.
+early=$(grep -nE '[^|]\| +(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*(exit|[0-9;]q))' scripts/*.sh) &&
+  fail "These may die of SIGPIPE; let the reader read to the end:
+$early"
 step "rustfmt"
 cargo fmt --all --check
 step "clippy"

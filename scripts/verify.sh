@@ -56,8 +56,7 @@ ensure_packages libleveldb-dev
 cargo build --release --locked --quiet
 cargo build --release --locked --quiet --package leveldb-bloom-verify
 target=${CARGO_TARGET_DIR:-target}
-stock=$(ldconfig -p | awk '/libleveldb\.so\./ { print $NF; exit }')
-[ -n "$stock" ] || fail "There is no libleveldb.so that ldconfig knows."
+stock=$(stock_leveldb)
 
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit, changed"
