@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 #[cfg(unix)]
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
 use crate::kernel::{GROUP, Kernel, Key, in_groups, scratch};
@@ -136,11 +136,10 @@ impl BloomFilterPolicy {
         results: &mut [bool],
     ) -> usize {
         let keys = keys.map(Key::new).take(results.len());
-        let mut results = results.iter_mut();
         let answer = |group: &[Key<'_>], answers: &mut [u8]| {
             self.kernel.keys_may_match(group, filter, answers)
         };
-        answer_in_groups(keys, answer, |answers| write_bools(answers, &mut results))
+        answer_in_groups(keys, answer, write_each(results, |answer| answer != 0))
     }
 
     /// [`keys_may_match_from`](Self::keys_may_match_from) with an answer a bit: that of key `i` is
@@ -170,11 +169,10 @@ impl BloomFilterPolicy {
         results: &mut [bool],
     ) -> usize {
         let filters = filters.iter().map(|filter| Key::new(filter.as_ref())).take(results.len());
-        let mut results = results.iter_mut();
         let answer = |group: &[Key<'_>], answers: &mut [u8]| {
             self.kernel.filters_may_match(Key::new(key), group, answers)
         };
-        answer_in_groups(filters, answer, |answers| write_bools(answers, &mut results))
+        answer_in_groups(filters, answer, write_each(results, |answer| answer != 0))
     }
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
@@ -256,9 +254,15 @@ pub(crate) fn answer_in_groups<'k>(
     ones
 }
 
-fn write_bools<'r>(answers: &[u8], results: &mut impl Iterator<Item = &'r mut bool>) {
-    for (answer, result) in answers.iter().zip(results) {
-        *result = *answer != 0;
+/// Writes group after group of answers to `results`, as far as there is room.
+pub(crate) fn write_each<T>(mut results: &mut [T], from: impl Fn(u8) -> T) -> impl FnMut(&[u8]) {
+    move |answers| {
+        let room = results.len().min(answers.len());
+        let (now, later) = mem::take(&mut results).split_at_mut(room);
+        for (answer, result) in answers.iter().zip(now) {
+            *result = from(*answer);
+        }
+        results = later;
     }
 }
 

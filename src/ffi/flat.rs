@@ -10,7 +10,7 @@ use super::functions::{Policy, status};
 use super::memory::{self, bytes};
 use crate::kernel::Key;
 use crate::keys::FlatKeys;
-use crate::policy::{answer_in_groups, write_bits};
+use crate::policy::{answer_in_groups, write_bits, write_each};
 
 /// `num_keys` keys between `num_keys` + 1 offsets; `None` where an array is missing or the offsets
 /// are not those of keys in `data`.
@@ -143,14 +143,12 @@ pub unsafe fn keys_may_match(
         unsafe { write_matches(matches, ones) };
         return status::OK;
     }
-    let (mut results, mut bitmap) = (results.iter_mut(), bitmap.iter_mut());
+    let (mut write_results, mut bitmap) = (write_each(results, |answer| answer), bitmap.iter_mut());
     let ones = answer_in_groups(
         keys.iter().map(Key::new),
         |group, answers| kernel.keys_may_match(group, filter, answers),
         |answers| {
-            for (answer, result) in answers.iter().zip(&mut results) {
-                *result = *answer;
-            }
+            write_results(answers);
             write_bits(answers, &mut bitmap);
         },
     );

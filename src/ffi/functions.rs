@@ -12,7 +12,7 @@ use super::stats::{self, Counters, Route};
 use super::transform::{Canonicalise, Destructor, Transform};
 use super::vtable;
 use crate::kernel::{Key, scratch};
-use crate::policy::{BloomFilterPolicy, answer_in_groups, hash_may_match};
+use crate::policy::{BloomFilterPolicy, answer_in_groups, hash_may_match, write_each};
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
 /// argument of the functions here. Immutable but for its counters; usable from any thread.
@@ -459,15 +459,10 @@ pub unsafe fn keys_may_match(
         (keys, bytes(filter, filter_length), memory::array_mut(results, num_keys))
     };
     let kernel = choice::for_process();
-    let mut results = results.iter_mut();
     answer_in_groups(
         keys.iter(),
         |group, answers| kernel.keys_may_match(group, filter, answers),
-        |answers| {
-            for (answer, result) in answers.iter().zip(&mut results) {
-                *result = *answer;
-            }
-        },
+        write_each(results, |answer| answer),
     )
 }
 
@@ -492,16 +487,11 @@ pub unsafe fn filters_may_match(
         )
     };
     let kernel = choice::for_process();
-    let mut results = results.iter_mut();
     answer_in_groups(
         // SAFETY: the caller's promise.
         filters.iter().map(|filter| Key::new(unsafe { filter.bytes() })),
         |group, answers| kernel.filters_may_match(key, group, answers),
-        |answers| {
-            for (answer, result) in answers.iter().zip(&mut results) {
-                *result = *answer;
-            }
-        },
+        write_each(results, |answer| answer),
     )
 }
 

@@ -45,6 +45,7 @@ use super::portable::AT_ONCE;
 use super::{Kernel, cpu, portable, scratch, through_a_branch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
+use crate::probe;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx2",
@@ -96,7 +97,7 @@ const GROUPS: usize = 4;
 
 /// # Safety
 /// The processor has AVX2; there are as many hashes as keys.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     let n = keys.len();
     if n < LANES {
@@ -147,7 +148,7 @@ impl<'k> Groups<'k> {
     /// # Safety
     /// The processor has AVX2; there are that many keys.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     unsafe fn common_length(self) -> Option<usize> {
         // SAFETY: the caller's word; two words a key.
         unsafe {
@@ -169,7 +170,7 @@ impl<'k> Groups<'k> {
 
 /// Eight lanes hold keys 0, 2, 4, 6, 1, 3, 5, 7 while they are hashed; this is the order of keys.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn in_order(h: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe { _mm256_permutevar8x32_epi32(h, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)) }
@@ -177,7 +178,7 @@ unsafe fn in_order(h: __m256i) -> __m256i {
 
 /// The four words of the 16-byte blocks of eight keys, a vector each.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -196,7 +197,7 @@ unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
 
 /// A step of the hash, with `SHIFT` 16 for whole words and 24 for what is left.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -210,7 +211,7 @@ unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
 /// # Safety
 /// The processor has AVX2; the key has `len` bytes, 8 or more.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
     // Keys on either side of 16 bytes take the same way, which among mixed
     // lengths no processor could guess.
@@ -253,7 +254,7 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
 /// # Safety
 /// The processor has AVX2; there are eight keys.
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn rests_one_by_one(keys: *const Key) -> [__m256i; 4] {
     let mut rests = [MaybeUninit::uninit(); LANES];
     // SAFETY: the caller's word; all eight are written.
@@ -274,7 +275,7 @@ unsafe fn rests_one_by_one(keys: *const Key) -> [__m256i; 4] {
 /// The processor has AVX2; there are that many keys, all of `len` bytes, and
 /// as many hashes.
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_uniform(groups: Groups, len: usize, hashes: *mut u32) {
     // SAFETY: every load is of bytes the keys have; there are at most GROUPS groups.
     unsafe {
@@ -325,7 +326,7 @@ type Wide = [__m256i; 2];
 /// # Safety
 /// The processor has AVX2; there are eight keys.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn addresses_and_lengths(keys: *const Key) -> (Wide, Wide) {
     // SAFETY: the caller's word.
     unsafe {
@@ -340,7 +341,7 @@ unsafe fn addresses_and_lengths(keys: *const Key) -> (Wide, Wide) {
 
 /// The low halves, in the order of `words`.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn narrow([a, b]: Wide) -> __m256i {
     // SAFETY: the caller has AVX2.
     unsafe {
@@ -351,7 +352,7 @@ unsafe fn narrow([a, b]: Wide) -> __m256i {
 
 /// The address of key `i`.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
     // SAFETY: the caller has AVX2.
     let address = unsafe {
@@ -372,7 +373,7 @@ unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
 /// # Safety
 /// The processor has AVX2; there are eight keys, and as many hashes.
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_mixed(keys: *const Key, hashes: *mut u32) {
     // SAFETY: every load is of bytes a key has, or of ZEROS.
     unsafe {
@@ -434,7 +435,7 @@ unsafe fn hash_mixed(keys: *const Key, hashes: *mut u32) {
 /// # Safety
 /// The processor has AVX2; the keys have these lengths, 8 or more.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn rests_side_by_side(start: Wide, len: Wide) -> [__m256i; 4] {
     // SAFETY: as in `load_rest`.
     unsafe {
@@ -461,10 +462,8 @@ unsafe fn rests_side_by_side(start: Wide, len: Wide) -> [__m256i; 4] {
 #[derive(Clone, Copy)]
 struct Modulus {
     bits: __m256i,
-    /// (2^32 - 1) / bits, rounded down, for 64-bit lanes.
+    /// (2^32 - 1) / bits, rounded down.
     inverse: __m256i,
-    /// 2^32 mod bits.
-    lost: __m256i,
 }
 
 impl Modulus {
@@ -472,21 +471,20 @@ impl Modulus {
     /// The processor has AVX2.
     #[inline(always)]
     unsafe fn new(bits: NonZeroU32) -> Modulus {
-        // Of 2^32 - 1: one division of 32 bits gives both.
-        let (inverse, lost) = (u32::MAX / bits, u32::MAX % bits + 1);
-        let lost = if lost == bits.get() { 0 } else { lost };
         // SAFETY: the caller has AVX2.
         unsafe {
             Modulus {
                 bits: _mm256_set1_epi32(bits.get() as i32),
-                inverse: _mm256_set1_epi64x(inverse.into()),
-                lost: _mm256_set1_epi32(lost as i32),
+                inverse: _mm256_set1_epi32((u32::MAX / bits) as i32),
             }
         }
     }
 
     /// `h` modulo the bits. The quotient is right or one too small: the inverse
     /// lacks at most 1 of 2^32 / bits, and so h / bits less than 1.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn rem(self, h: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
@@ -496,6 +494,20 @@ impl Modulus {
             let quotient = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0b1010_1010);
             let rem = _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits));
             _mm256_min_epu32(rem, _mm256_sub_epi32(rem, self.bits))
+        }
+    }
+
+    /// What is left of 2^32 above the last multiple of the bits below it: at
+    /// most the bits.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn lost(self) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let multiple = _mm256_mullo_epi32(self.inverse, self.bits);
+            _mm256_sub_epi32(_mm256_setzero_si256(), multiple)
         }
     }
 }
@@ -526,7 +538,7 @@ impl Positions {
             let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
             let sign = _mm256_set1_epi32(i32::MIN);
             let step = modulus.rem(delta);
-            let wrapped = _mm256_sub_epi32(step, modulus.lost);
+            let wrapped = _mm256_sub_epi32(step, modulus.lost());
             let wrapped = _mm256_min_epu32(wrapped, _mm256_add_epi32(wrapped, modulus.bits));
             Positions {
                 p: modulus.rem(h),
@@ -562,7 +574,7 @@ impl Positions {
 /// # Safety
 /// The processor has AVX2.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
     let n = hashes.len();
     let mut padded = [0; LANES];
@@ -608,26 +620,38 @@ unsafe fn each_position(hashes: &[u32], k: u32, modulus: Modulus, mut set: impl 
 
 /// Sets four positions.
 ///
-/// The lanes leave the register two by two. Through memory it is as many
-/// instructions, but now and then the processor takes to guessing wrong which
-/// store such a load reads, and is then four times slower for seconds.
+/// # Safety
+/// The processor has AVX2.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
     // SAFETY: the caller has AVX2.
+    for two in unsafe { in_pairs(four) } {
+        set(two as u32);
+        set((two >> 32) as u32);
+    }
+}
+
+/// Four lanes, two by two in words.
+///
+/// Through memory it is as many instructions, but now and then the processor
+/// takes to guessing wrong which store such a load reads, and is then four
+/// times slower for seconds.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn in_pairs(four: __m128i) -> [u64; 2] {
+    // SAFETY: the caller has AVX2.
     unsafe {
-        for two in [_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four)] {
-            // Otherwise they would be taken out one by one.
-            let two = opaque!(two);
-            set(two as u32);
-            set((two as u64 >> 32) as u32);
-        }
+        // Otherwise the lanes would be taken out one by one.
+        [opaque!(_mm_cvtsi128_si64(four)) as u64, opaque!(_mm_extract_epi64::<1>(four)) as u64]
     }
 }
 
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if keys.len() < portable::FEW {
         return portable::create_from_few(keys, k, array);
@@ -644,7 +668,7 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(
     keys: &[Key],
     k: u32,
@@ -684,7 +708,7 @@ unsafe fn create_by_bytes(
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
     bits::in_blocks(
         keys,
@@ -697,7 +721,7 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
@@ -711,20 +735,42 @@ unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 /// Which sizes of filter, k byte included, fit in a `Small`.
 const SMALL: RangeInclusive<usize> = 16..=64;
 
+/// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
+/// of a division.
+static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
+    let mut table = [[0; 2]; SMALL_SIZES];
+    let mut i = 0;
+    while i < table.len() {
+        let bits = 8 * (*SMALL.start() + i - 1) as u32;
+        table[i] = [bits, u32::MAX / bits];
+        i += 1;
+    }
+    table
+};
+const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
+
+/// From byte i on, a shuffle that moves 16 bytes i places to the front.
+static TO_FRONT: [i8; 32] = {
+    let mut shuffle = [-1; 32];
+    let mut i = 0;
+    while i < 16 {
+        shuffle[i] = i as i8;
+        i += 1;
+    }
+    shuffle
+};
+
 /// A filter in registers, whose k byte is there and is not asked for.
-///
-/// The first half of what is looked up is the filter's first bytes, the second
-/// its last, and some bytes may be in both.
 #[derive(Clone, Copy)]
 struct Small {
+    /// The first 32 bytes.
     low: __m256i,
-    high: __m256i,
-    /// Whether each half is a register, or half of one.
-    two: bool,
-    /// The last bit of the first half, and what brings a later one to its place
-    /// in the second, modulo the 256 bits of a register.
-    first_half: __m256i,
+    /// The last 32 bytes, of which some may be in `low` too, if there are more than 32.
+    high: Option<__m256i>,
+    /// What brings a position beyond `low` to its place in `high`, modulo the 256 bits of a
+    /// register.
     ahead: __m256i,
+    modulus: Modulus,
 }
 
 impl Small {
@@ -733,20 +779,28 @@ impl Small {
     #[inline(always)]
     unsafe fn load(filter: &[u8]) -> Small {
         let (start, len) = (filter.as_ptr(), filter.len());
-        // SAFETY: 32 bytes where there are as many, 16 where there are fewer.
+        // SAFETY: 32 bytes where there are as many, 16 where there are fewer; the tables have all
+        // sizes.
         unsafe {
-            let two = len > 32;
-            let (low, high, half) = if two {
-                let (low, high) = (start.cast::<__m256i>(), start.add(len - 32).cast());
-                (_mm256_loadu_si256(low), _mm256_loadu_si256(high), 256)
-            } else {
-                let (low, high) = (start.cast::<__m128i>(), start.add(len - 16).cast());
-                let both = _mm256_setr_m128i(_mm_loadu_si128(low), _mm_loadu_si128(high));
-                (both, both, 128)
+            let [bits, inverse] = *SMALL_MODULI.get_unchecked(len - SMALL.start());
+            let modulus = Modulus {
+                bits: _mm256_set1_epi32(bits as i32),
+                inverse: _mm256_set1_epi32(inverse as i32),
             };
-            let first_half = _mm256_set1_epi32(half - 1);
-            let ahead = _mm256_set1_epi32(-8 * len as i32);
-            Small { low, high, two, first_half, ahead }
+            let (low, high, ahead);
+            if len > 32 {
+                low = _mm256_loadu_si256(start.cast());
+                high = Some(_mm256_loadu_si256(start.add(len - 32).cast()));
+                ahead = _mm256_set1_epi32(-8 * len as i32);
+            } else {
+                let last = _mm_loadu_si128(start.add(len - 16).cast());
+                let to_front = _mm_loadu_si128(TO_FRONT.as_ptr().add(32 - len).cast());
+                let last = _mm_shuffle_epi8(last, to_front);
+                low = _mm256_setr_m128i(_mm_loadu_si128(start.cast()), last);
+                high = None;
+                ahead = low;
+            }
+            Small { low, high, ahead, modulus }
         }
     }
 
@@ -755,53 +809,106 @@ impl Small {
     /// # Safety
     /// The processor has AVX2; the positions are in the filter's array.
     #[inline(always)]
-    unsafe fn look_up(self, p: __m256i) -> __m256i {
+    unsafe fn look_up(self, mut p: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
         unsafe {
-            let second = _mm256_cmpgt_epi32(p, self.first_half);
-            let p = _mm256_add_epi32(p, _mm256_and_si256(second, self.ahead));
-            let word = _mm256_srli_epi32::<5>(p);
-            let mut found = _mm256_permutevar8x32_epi32(self.low, word);
-            if self.two {
-                let high = _mm256_permutevar8x32_epi32(self.high, word);
-                found = _mm256_blendv_epi8(found, high, second);
-            }
+            let found = match self.high {
+                None => _mm256_permutevar8x32_epi32(self.low, _mm256_srli_epi32::<5>(p)),
+                Some(high) => {
+                    let beyond = _mm256_cmpgt_epi32(p, _mm256_set1_epi32(255));
+                    p = _mm256_add_epi32(p, _mm256_and_si256(beyond, self.ahead));
+                    let word = _mm256_srli_epi32::<5>(p);
+                    let low = _mm256_permutevar8x32_epi32(self.low, word);
+                    let high = _mm256_permutevar8x32_epi32(high, word);
+                    _mm256_blendv_epi8(low, high, beyond)
+                }
+            };
             _mm256_sllv_epi32(found, _mm256_andnot_si256(p, _mm256_set1_epi32(31)))
         }
     }
 }
 
-/// Whether all `k` bits of hash `h` are set in a filter.
+/// What the probes of a key are the remainders of, eight at a time.
+#[derive(Clone, Copy)]
+struct Sums {
+    first: __m256i,
+    /// From eight to the next.
+    step: __m256i,
+}
+
+impl Sums {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn new(h: u32) -> Sums {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
+            let j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            Sums {
+                first: _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta)),
+                step: _mm256_slli_epi32::<3>(delta),
+            }
+        }
+    }
+
+    /// Whether the bits of `k` probes are set.
+    ///
+    /// # Safety
+    /// The processor has AVX2; `look_up` can be asked for any remainder; k is at most 32.
+    #[inline(always)]
+    unsafe fn all_set(
+        self,
+        mut k: u32,
+        modulus: Modulus,
+        look_up: impl Fn(__m256i) -> __m256i,
+    ) -> bool {
+        // SAFETY: the caller's word.
+        unsafe {
+            let mut sum = self.first;
+            loop {
+                let found = look_up(modulus.rem(sum));
+                let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
+                let missing = _bzhi_u32(!set & 0xff, k);
+                if k <= LANES as u32 || missing != 0 {
+                    return missing == 0;
+                }
+                k -= LANES as u32;
+                sum = _mm256_add_epi32(sum, self.step);
+            }
+        }
+    }
+}
+
+/// The bits at eight positions in an array, each at the top of its lane. Eight
+/// loads: a gather took longer (AMD EPYC of the third generation, 2026-11).
 ///
 /// # Safety
-/// The processor has AVX2; the filter's size is in `SMALL`; k is at most 32.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn contains_small(h: u32, k: u32, filter: &[u8]) -> bool {
-    // SAFETY: the caller's word; a remainder is in the array.
+/// The processor has AVX2; the positions are in the array.
+#[inline(always)]
+unsafe fn look_up(array: &[u8], p: __m256i) -> __m256i {
+    // SAFETY: the caller's word; an eighth of a position is a byte's place.
     unsafe {
-        let small = Small::load(filter);
-        let modulus = Modulus::new(NonZeroU32::new_unchecked(8 * (filter.len() as u32 - 1)));
-        let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
-        let mut j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        let mut asked = 0;
-        while asked < k {
-            let sum = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta));
-            let found = small.look_up(modulus.rem(sum));
-            let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
-            if _bzhi_u32(set ^ 0xff, k - asked) != 0 {
-                return false;
-            }
-            j = _mm256_add_epi32(j, _mm256_set1_epi32(LANES as i32));
-            asked += LANES as u32;
-        }
-        true
+        let byte = _mm256_srli_epi32(p, 3);
+        let load = |place: u64| i32::from(*array.get_unchecked(place as u32 as usize));
+        let four = |places: __m128i| {
+            let [two, two_more] = in_pairs(places);
+            let bytes = _mm_cvtsi32_si128(load(two));
+            let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
+            let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
+            _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
+        };
+        let low = four(_mm256_castsi256_si128(byte));
+        let high = four(_mm256_extracti128_si256::<1>(byte));
+        let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
+        let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
+        _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
     }
 }
 
 /// # Safety
 /// The processor has AVX2.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::may_match(key, filter);
@@ -809,7 +916,10 @@ unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     let h = portable::hash(key.as_bytes());
     through_a_branch(if SMALL.contains(&filter.len()) {
         // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
-        unsafe { contains_small(h, k, filter) }
+        unsafe {
+            let small = Small::load(filter);
+            Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
+        }
     } else {
         portable::contains(h, k, array)
     })
@@ -817,9 +927,11 @@ unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
 
 /// # Safety
 /// The processor has AVX2; there are as many results as filters.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
+    // SAFETY: the caller has AVX2.
+    let sums = unsafe { Sums::new(h) };
     let mut ones = 0;
     for (filter, result) in filters.iter().zip(results) {
         let filter = filter.as_bytes();
@@ -828,9 +940,14 @@ unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> us
             Filter::Always => true,
             // SAFETY: as in `may_match`.
             Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => unsafe {
-                contains_small(h, k, filter)
+                let small = Small::load(filter);
+                sums.all_set(k, small.modulus, |p| small.look_up(p))
             },
-            Filter::Probe { array, k } => portable::contains_apart(h, k, array),
+            Filter::Probe { array, k } => match bits::bits_of(array.len()) {
+                // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
+                Some(bits) => unsafe { sums.all_set(k, Modulus::new(bits), |p| look_up(array, p)) },
+                None => probe::contains(h, k, array),
+            },
         };
         *result = answer.into();
         ones += usize::from(answer);
@@ -840,77 +957,97 @@ unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> us
 
 /// # Safety
 /// The processor has AVX2; there are as many results as keys.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::keys_may_match(keys, filter, results);
     };
-    let Some(bits) = bits::bits_of(array.len()).filter(|_| array.len() >= 4) else {
+    let Some(bits) = bits::bits_of(array.len()) else {
         return portable::keys_may_match(keys, filter, results);
     };
     // SAFETY: the caller has AVX2; a small filter's size was looked at.
-    let (modulus, small, last) = unsafe {
-        let small = SMALL.contains(&filter.len()).then(|| Small::load(filter));
-        (Modulus::new(bits), small, _mm256_set1_epi32((array.len() - 4) as i32))
-    };
-    // The bits at eight positions, each at the top of its lane.
-    // SAFETY: the caller has AVX2; positions are remainders; four bytes at
-    // most `last` bytes into the array are within it.
-    let look_up = |p| unsafe {
-        if let Some(small) = small {
-            return small.look_up(p);
-        }
-        let byte = _mm256_min_epu32(_mm256_srli_epi32(p, 3), last);
-        let bit = _mm256_sub_epi32(p, _mm256_slli_epi32(byte, 3));
-        let word = _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), byte);
-        _mm256_sllv_epi32(word, _mm256_sub_epi32(_mm256_set1_epi32(31), bit))
-    };
-    let (mut results, mut rest) = (results, [0; LANES]);
+    let (modulus, small) =
+        unsafe { (Modulus::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter))) };
+    let mut results = results.chunks_mut(2 * LANES);
     let mut ones = 0;
     bits::in_blocks(
         keys,
         // SAFETY: the caller has AVX2; there are as many hashes as keys.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
         |hashes| {
-            for hashes in hashes.chunks(LANES) {
-                let mut padded = [0; LANES];
-                let mut eight = hashes.as_ptr();
-                if hashes.len() < LANES {
+            for (hashes, results) in hashes.chunks(2 * LANES).zip(&mut results) {
+                let mut padded = [0; 2 * LANES];
+                let at_once = <&[u32; 2 * LANES]>::try_from(hashes).unwrap_or_else(|_| {
                     for (to, from) in padded.iter_mut().zip(hashes) {
                         *to = *from;
                     }
-                    eight = padded.as_ptr();
-                }
-                // SAFETY: the caller has AVX2, with which BMI2 comes; there
-                // are eight.
-                let (live, yes) = unsafe {
-                    let mut positions = Positions::new(_mm256_loadu_si256(eight.cast()), modulus);
-                    let mut live = _mm256_set1_epi32(-1);
-                    for j in 0..k {
-                        let look = j > 0 && j % AT_ONCE == 0;
-                        if look && _mm256_movemask_ps(_mm256_castsi256_ps(live)) == 0 {
-                            break;
-                        }
-                        live = _mm256_and_si256(live, look_up(positions.next()));
-                    }
-                    let live = _mm256_movemask_ps(_mm256_castsi256_ps(live)) as u32;
-                    let live = _bzhi_u32(live, hashes.len() as u32);
-                    // bit i of eight to byte i
-                    (live, _pdep_u64(live.into(), 0x0101_0101_0101_0101).to_le_bytes())
+                    &padded
+                });
+                // SAFETY: the caller has AVX2, with which BMI2 comes.
+                let answers = unsafe {
+                    let at_once = at_once.as_ptr().cast::<__m256i>();
+                    let positions = [
+                        Positions::new(_mm256_loadu_si256(at_once), modulus),
+                        Positions::new(_mm256_loadu_si256(at_once.add(1)), modulus),
+                    ];
+                    let [a, b] = match small {
+                        Some(small) => all_set(positions, k, |p| small.look_up(p)),
+                        None => all_set(positions, k, |p| look_up(array, p)),
+                    };
+                    // The top bits, as bytes: 0-3 of both, then 4-7 of both.
+                    let halves = _mm256_packs_epi32(a, b);
+                    let halves = _mm256_packs_epi16(halves, halves);
+                    let (low, high) =
+                        (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+                    _mm_unpacklo_epi32(low, high)
                 };
-                ones += live.count_ones() as usize;
-                if results.len() < LANES {
-                    rest = yes;
-                } else if let Some((eight, later)) = mem::take(&mut results).split_first_chunk_mut()
-                {
-                    *eight = yes;
-                    results = later;
+                // SAFETY: as above.
+                let (answers, set) = unsafe {
+                    let set = _mm_movemask_epi8(answers) as u32;
+                    let answers = _mm_and_si128(_mm_srli_epi16::<7>(answers), _mm_set1_epi8(1));
+                    (
+                        mem::transmute::<__m128i, [u8; 2 * LANES]>(answers),
+                        _bzhi_u32(set, hashes.len() as u32),
+                    )
+                };
+                ones += set.count_ones() as usize;
+                match <&mut [u8; 2 * LANES]>::try_from(&mut *results) {
+                    Ok(results) => *results = answers,
+                    Err(_) => {
+                        for (to, from) in results.iter_mut().zip(answers) {
+                            *to = from;
+                        }
+                    }
                 }
             }
         },
     );
-    for (to, from) in results.iter_mut().zip(rest) {
-        *to = from;
-    }
     ones
+}
+
+/// Whether the bits at `k` positions are set, at the top of each lane.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn all_set(
+    [mut a, mut b]: [Positions; 2],
+    k: u32,
+    look_up: impl Fn(__m256i) -> __m256i,
+) -> [__m256i; 2] {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let mut set = [_mm256_set1_epi32(-1); 2];
+        for j in 1..=k {
+            set[0] = _mm256_and_si256(set[0], look_up(a.next()));
+            set[1] = _mm256_and_si256(set[1], look_up(b.next()));
+            if j % AT_ONCE == 0 {
+                let any = _mm256_or_si256(set[0], set[1]);
+                if _mm256_movemask_ps(_mm256_castsi256_ps(any)) == 0 {
+                    break;
+                }
+            }
+        }
+        set
+    }
 }
