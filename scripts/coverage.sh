@@ -86,7 +86,7 @@ step "results"
   -o "$work/tests.profdata"
 objects=("${programs[0]}")
 for program in "${programs[@]:1}"; do objects+=(--object "$program"); done
-sources=(src/*.rs src/kernel/*.rs)
+sources=(src/*.rs src/kernel/*.rs src/kernel/*/*.rs)
 [ -z "$ffi" ] || sources+=(src/ffi/*.rs)
 export_as() {
   "$tools/llvm-cov" export --format="$1" --instr-profile="$work/tests.profdata" "${objects[@]}" \

@@ -60,14 +60,15 @@ tree=$work/tree
 rm -rf "$tree"
 mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
-sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel}/*.rs
+sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel,kernel/*}/*.rs
 
 core=(src/builder.rs src/filter.rs src/hash.rs src/keys.rs src/policy.rs src/probe.rs src/sizing.rs)
 kernels=(src/kernel/{mod,bits,check,key,portable,scratch}.rs)
 if [ "$(uname -m)" = x86_64 ]; then
   kernels+=(src/kernel/cpu.rs)
   for kernel in avx2 avx512; do
-    grep -q -w "${kernel/avx512/avx512_vbmi}" /proc/cpuinfo && kernels+=("src/kernel/$kernel.rs")
+    ! grep -q -w "${kernel/avx512/avx512_vbmi}" /proc/cpuinfo ||
+      mapfile -t -O ${#kernels[@]} kernels < <(git ls-files "src/kernel/$kernel*")
   done
 elif [ "$(uname -m)" = aarch64 ]; then
   kernels+=(src/kernel/neon.rs)

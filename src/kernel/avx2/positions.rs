@@ -1,0 +1,202 @@
+//! The positions of probes, eight keys at a time.
+
+use core::arch::x86_64::*;
+use core::num::NonZeroU32;
+
+use super::LANES;
+
+/// A modulus below 2^31.
+#[derive(Clone, Copy)]
+pub(super) struct Modulus {
+    pub bits: __m256i,
+    /// (2^32 - 1) / bits, rounded down.
+    pub inverse: __m256i,
+}
+
+impl Modulus {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn new(bits: NonZeroU32) -> Modulus {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            Modulus {
+                bits: _mm256_set1_epi32(bits.get() as i32),
+                inverse: _mm256_set1_epi32((u32::MAX / bits) as i32),
+            }
+        }
+    }
+
+    /// `h` modulo the bits. The quotient is right or one too small: the inverse
+    /// lacks at most 1 of 2^32 / bits, and so h / bits less than 1.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn rem(self, h: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let even = _mm256_mul_epu32(h, self.inverse);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64(h, 32), self.inverse);
+            let quotient = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0b1010_1010);
+            let rem = _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits));
+            _mm256_min_epu32(rem, _mm256_sub_epi32(rem, self.bits))
+        }
+    }
+
+    /// What is left of 2^32 above the last multiple of the bits below it: at
+    /// most the bits.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn lost(self) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let multiple = _mm256_mullo_epi32(self.inverse, self.bits);
+            _mm256_sub_epi32(_mm256_setzero_si256(), multiple)
+        }
+    }
+}
+
+/// The positions of eight keys, probe after probe.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    /// The next positions.
+    p: __m256i,
+    /// The sum of hash and deltas, and delta, with the sign bit flipped, so
+    /// that a signed comparison tells where the sum wrapped.
+    sum: __m256i,
+    delta: __m256i,
+    limit: __m256i,
+    /// What to add to a position, and what more where the sum wraps.
+    step: __m256i,
+    change: __m256i,
+    bits: __m256i,
+}
+
+impl Positions {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn new(h: __m256i, modulus: Modulus) -> Positions {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
+            let sign = _mm256_set1_epi32(i32::MIN);
+            let step = modulus.rem(delta);
+            let wrapped = _mm256_sub_epi32(step, modulus.lost());
+            let wrapped = _mm256_min_epu32(wrapped, _mm256_add_epi32(wrapped, modulus.bits));
+            Positions {
+                p: modulus.rem(h),
+                sum: _mm256_xor_si256(h, sign),
+                delta,
+                limit: _mm256_xor_si256(delta, sign),
+                step,
+                change: _mm256_sub_epi32(wrapped, step),
+                bits: modulus.bits,
+            }
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn next(&mut self) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let p = self.p;
+            self.sum = _mm256_add_epi32(self.sum, self.delta);
+            let wraps = _mm256_cmpgt_epi32(self.limit, self.sum);
+            let step = _mm256_add_epi32(self.step, _mm256_and_si256(wraps, self.change));
+            let next = _mm256_add_epi32(p, step);
+            self.p = _mm256_min_epu32(next, _mm256_sub_epi32(next, self.bits));
+            p
+        }
+    }
+}
+
+/// Calls `set` with every position of every key's probes.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn each_position(
+    hashes: &[u32],
+    k: u32,
+    modulus: Modulus,
+    mut set: impl FnMut(u32),
+) {
+    let n = hashes.len();
+    let mut padded = [0; LANES];
+    let (hashes, last) = match hashes {
+        [] => return,
+        [first, ..] if n < LANES => {
+            for (i, slot) in padded.iter_mut().rev().enumerate() {
+                *slot = *hashes.get(i).unwrap_or(first);
+            }
+            (padded.as_ptr(), 0)
+        }
+        _ => (hashes.as_ptr(), n - LANES),
+    };
+    // SAFETY: `last` and all before it are followed by eight.
+    unsafe {
+        let (low, high) = (|p| _mm256_castsi256_si128(p), |p| _mm256_extracti128_si256::<1>(p));
+        let positions =
+            |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
+        for at in (0..n).step_by(2 * LANES) {
+            let left = n - at;
+            let mut a = positions(at);
+            if left > LANES {
+                let mut b = positions(at + LANES);
+                for _ in 0..k {
+                    let (a, b) = (a.next(), b.next());
+                    for four in [low(a), high(a), low(b), high(b)] {
+                        set_four(four, &mut set);
+                    }
+                }
+            } else {
+                for _ in 0..k {
+                    let a = a.next();
+                    // Of the last four keys' vector, the other half was set before.
+                    if left > LANES / 2 {
+                        set_four(low(a), &mut set);
+                    }
+                    set_four(high(a), &mut set);
+                }
+            }
+        }
+    }
+}
+
+/// Sets four positions.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
+    // SAFETY: the caller has AVX2.
+    for two in unsafe { in_pairs(four) } {
+        set(two as u32);
+        set((two >> 32) as u32);
+    }
+}
+
+/// Four lanes, two by two in words.
+///
+/// Through memory it is as many instructions, but now and then the processor
+/// takes to guessing wrong which store such a load reads, and is then four
+/// times slower for seconds.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+pub(super) unsafe fn in_pairs(four: __m128i) -> [u64; 2] {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        // Otherwise the lanes would be taken out one by one.
+        [opaque!(_mm_cvtsi128_si64(four)) as u64, opaque!(_mm_extract_epi64::<1>(four)) as u64]
+    }
+}

@@ -1,0 +1,340 @@
+//! Queries.
+
+use core::arch::x86_64::*;
+use core::mem;
+use core::ops::RangeInclusive;
+
+use super::super::portable::AT_ONCE;
+use super::super::{Key, bits, portable, through_a_branch};
+use super::LANES;
+use super::hash::hash_keys;
+use super::positions::{Modulus, Positions, in_pairs};
+use crate::filter::Filter;
+use crate::probe;
+
+/// Which sizes of filter, k byte included, fit in a `Small`.
+const SMALL: RangeInclusive<usize> = 16..=64;
+
+/// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
+/// of a division.
+static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
+    let mut table = [[0; 2]; SMALL_SIZES];
+    let mut i = 0;
+    while i < table.len() {
+        let bits = 8 * (*SMALL.start() + i - 1) as u32;
+        table[i] = [bits, u32::MAX / bits];
+        i += 1;
+    }
+    table
+};
+const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
+
+/// From byte i on, a shuffle that moves 16 bytes i places to the front.
+static TO_FRONT: [i8; 32] = {
+    let mut shuffle = [-1; 32];
+    let mut i = 0;
+    while i < 16 {
+        shuffle[i] = i as i8;
+        i += 1;
+    }
+    shuffle
+};
+
+/// A filter in registers, whose k byte is there and is not asked for.
+#[derive(Clone, Copy)]
+struct Small {
+    /// The first 32 bytes, or all.
+    low: __m256i,
+    /// Of more than 32 bytes the last 32, some of which may be in `low` too, and
+    /// what brings a position beyond `low` to its place among them, modulo the
+    /// 256 bits of a register.
+    high: Option<(__m256i, __m256i)>,
+    modulus: Modulus,
+}
+
+impl Small {
+    /// # Safety
+    /// The processor has AVX2; the filter's size is in `SMALL`.
+    #[inline(always)]
+    unsafe fn load(filter: &[u8]) -> Small {
+        let (start, len) = (filter.as_ptr(), filter.len());
+        // SAFETY: 32 bytes where there are as many, 16 where there are fewer;
+        // the tables have all sizes.
+        unsafe {
+            let [bits, inverse] = *SMALL_MODULI.get_unchecked(len - SMALL.start());
+            let modulus = Modulus {
+                bits: _mm256_set1_epi32(bits as i32),
+                inverse: _mm256_set1_epi32(inverse as i32),
+            };
+            if len > 32 {
+                let low = _mm256_loadu_si256(start.cast());
+                let high = _mm256_loadu_si256(start.add(len - 32).cast());
+                let ahead = _mm256_set1_epi32(-8 * len as i32);
+                Small { low, high: Some((high, ahead)), modulus }
+            } else {
+                let first = _mm_loadu_si128(start.cast());
+                let last = _mm_loadu_si128(start.add(len - 16).cast());
+                let to_front = _mm_loadu_si128(TO_FRONT.as_ptr().add(32 - len).cast());
+                let rest = _mm_shuffle_epi8(last, to_front);
+                Small { low: _mm256_setr_m128i(first, rest), high: None, modulus }
+            }
+        }
+    }
+
+    /// The bits at eight positions, each at the top of its lane.
+    ///
+    /// # Safety
+    /// The processor has AVX2; the positions are in the filter's array.
+    #[inline(always)]
+    unsafe fn look_up(self, mut p: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let found = match self.high {
+                None => _mm256_permutevar8x32_epi32(self.low, _mm256_srli_epi32::<5>(p)),
+                Some((high, ahead)) => {
+                    let beyond = _mm256_cmpgt_epi32(p, _mm256_set1_epi32(255));
+                    p = _mm256_add_epi32(p, _mm256_and_si256(beyond, ahead));
+                    let word = _mm256_srli_epi32::<5>(p);
+                    let low = _mm256_permutevar8x32_epi32(self.low, word);
+                    let high = _mm256_permutevar8x32_epi32(high, word);
+                    _mm256_blendv_epi8(low, high, beyond)
+                }
+            };
+            _mm256_sllv_epi32(found, _mm256_andnot_si256(p, _mm256_set1_epi32(31)))
+        }
+    }
+}
+
+/// What the probes of a key are the remainders of, eight at a time.
+#[derive(Clone, Copy)]
+struct Sums {
+    first: __m256i,
+    /// From eight to the next.
+    step: __m256i,
+}
+
+impl Sums {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn new(h: u32) -> Sums {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
+            let j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            Sums {
+                first: _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta)),
+                step: _mm256_slli_epi32::<3>(delta),
+            }
+        }
+    }
+
+    /// Whether the bits of `k` probes are set.
+    ///
+    /// # Safety
+    /// The processor has AVX2; `look_up` can be asked for any remainder; k is at most 32.
+    #[inline(always)]
+    unsafe fn all_set(
+        self,
+        mut k: u32,
+        modulus: Modulus,
+        look_up: impl Fn(__m256i) -> __m256i,
+    ) -> bool {
+        // SAFETY: the caller's word.
+        unsafe {
+            let mut sum = self.first;
+            loop {
+                let found = look_up(modulus.rem(sum));
+                let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
+                let missing = _bzhi_u32(!set & 0xff, k);
+                if k <= LANES as u32 || missing != 0 {
+                    return missing == 0;
+                }
+                k -= LANES as u32;
+                sum = _mm256_add_epi32(sum, self.step);
+            }
+        }
+    }
+}
+
+/// The bits at eight positions in an array, each at the top of its lane. Eight
+/// loads: a gather took longer (AMD EPYC of the third generation, 2026-11).
+///
+/// # Safety
+/// The processor has AVX2; the positions are in the array.
+#[inline(always)]
+unsafe fn look_up(array: &[u8], p: __m256i) -> __m256i {
+    // SAFETY: the caller's word; an eighth of a position is a byte's place.
+    unsafe {
+        let byte = _mm256_srli_epi32(p, 3);
+        let load = |place: u64| i32::from(*array.get_unchecked(place as u32 as usize));
+        let four = |places: __m128i| {
+            let [two, two_more] = in_pairs(places);
+            let bytes = _mm_cvtsi32_si128(load(two));
+            let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
+            let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
+            _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
+        };
+        let low = four(_mm256_castsi256_si128(byte));
+        let high = four(_mm256_extracti128_si256::<1>(byte));
+        let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
+        let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
+        _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
+    }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
+        return portable::may_match(key, filter);
+    };
+    let h = portable::hash(key.as_bytes());
+    through_a_branch(if SMALL.contains(&filter.len()) {
+        // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
+        unsafe {
+            let small = Small::load(filter);
+            Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
+        }
+    } else {
+        portable::contains(h, k, array)
+    })
+}
+
+/// # Safety
+/// The processor has AVX2; there are as many results as filters.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    let h = portable::hash(key.as_bytes());
+    // SAFETY: the caller has AVX2.
+    let sums = unsafe { Sums::new(h) };
+    let mut ones = 0;
+    for (filter, result) in filters.iter().zip(results) {
+        let filter = filter.as_bytes();
+        let answer = match Filter::parse(filter) {
+            Filter::Never => false,
+            Filter::Always => true,
+            // SAFETY: as in `may_match`.
+            Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => unsafe {
+                let small = Small::load(filter);
+                sums.all_set(k, small.modulus, |p| small.look_up(p))
+            },
+            Filter::Probe { array, k } => match bits::bits_of(array.len()) {
+                // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
+                Some(bits) => unsafe { sums.all_set(k, Modulus::new(bits), |p| look_up(array, p)) },
+                None => probe::contains(h, k, array),
+            },
+        };
+        *result = answer.into();
+        ones += usize::from(answer);
+    }
+    ones
+}
+
+/// # Safety
+/// The processor has AVX2; there are as many results as keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
+        return portable::keys_may_match(keys, filter, results);
+    };
+    let Some(bits) = bits::bits_of(array.len()) else {
+        return portable::keys_may_match(keys, filter, results);
+    };
+    // SAFETY: the caller has AVX2; a small filter's size was looked at.
+    let (modulus, small) =
+        unsafe { (Modulus::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter))) };
+    let mut results = results.chunks_mut(AT_A_TIME);
+    let mut ones = 0;
+    bits::in_blocks(
+        keys,
+        // SAFETY: the caller has AVX2; there are as many hashes as keys.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
+        |hashes| {
+            for (hashes, results) in hashes.chunks(AT_A_TIME).zip(&mut results) {
+                let mut padded = [0; AT_A_TIME];
+                let hashes = <&[u32; AT_A_TIME]>::try_from(hashes).unwrap_or_else(|_| {
+                    for (to, from) in padded.iter_mut().zip(hashes) {
+                        *to = *from;
+                    }
+                    &padded
+                });
+                // SAFETY: the caller has AVX2; remainders are in the array and
+                // in the small filter, which is the same.
+                let answers = unsafe {
+                    let hashes = hashes.as_ptr().cast::<__m256i>();
+                    let positions = [
+                        Positions::new(_mm256_loadu_si256(hashes), modulus),
+                        Positions::new(_mm256_loadu_si256(hashes.add(1)), modulus),
+                    ];
+                    bytes_of(match small {
+                        Some(small) => all_set(positions, k, |p| small.look_up(p)),
+                        None => all_set(positions, k, |p| look_up(array, p)),
+                    })
+                };
+                let wanted = results.len();
+                match <&mut [u8; AT_A_TIME]>::try_from(&mut *results) {
+                    Ok(results) => *results = answers,
+                    Err(_) => {
+                        for (to, from) in results.iter_mut().zip(answers) {
+                            *to = from;
+                        }
+                    }
+                }
+                // A one is one bit.
+                let answers = u128::from_le_bytes(answers);
+                ones += (answers << (8 * (AT_A_TIME - wanted))).count_ones() as usize;
+            }
+        },
+    );
+    ones
+}
+
+/// How many keys of a batch are asked for side by side.
+const AT_A_TIME: usize = 2 * LANES;
+
+/// Whether the bits at `k` positions are set, at the top of each lane.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn all_set(
+    [mut a, mut b]: [Positions; 2],
+    k: u32,
+    look_up: impl Fn(__m256i) -> __m256i,
+) -> [__m256i; 2] {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let (mut in_a, mut in_b) = (_mm256_set1_epi32(-1), _mm256_set1_epi32(-1));
+        for j in 1..=k {
+            in_a = _mm256_and_si256(in_a, look_up(a.next()));
+            in_b = _mm256_and_si256(in_b, look_up(b.next()));
+            if j % AT_ONCE == 0 {
+                let any = _mm256_or_si256(in_a, in_b);
+                if _mm256_movemask_ps(_mm256_castsi256_ps(any)) == 0 {
+                    break;
+                }
+            }
+        }
+        [in_a, in_b]
+    }
+}
+
+/// The top bits of sixteen lanes, a byte each.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u8; AT_A_TIME] {
+    // SAFETY: the caller has AVX2; sixteen bytes are sixteen bytes.
+    unsafe {
+        // Each half of the register has four of a and four of b.
+        let words = _mm256_packs_epi32(a, b);
+        let bytes = _mm256_packs_epi16(words, words);
+        let bytes =
+            _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+        let ones = _mm_and_si128(_mm_srli_epi16::<7>(bytes), _mm_set1_epi8(1));
+        mem::transmute::<__m128i, [u8; AT_A_TIME]>(ones)
+    }
+}
