@@ -29,12 +29,13 @@ static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
 };
 const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
-/// From byte i on, a shuffle that moves 16 bytes i places to the front.
-static TO_FRONT: [i8; 32] = {
-    let mut shuffle = [-1; 32];
+/// From byte i on, a shuffle that moves 16 bytes i places to the front. What it
+/// puts behind them is never asked for.
+static TO_FRONT: [u8; 32] = {
+    let mut shuffle = [0; 32];
     let mut i = 0;
-    while i < 16 {
-        shuffle[i] = i as i8;
+    while i < shuffle.len() {
+        shuffle[i] = i as u8;
         i += 1;
     }
     shuffle
