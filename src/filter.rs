@@ -57,12 +57,14 @@ impl<'a> Filter<'a> {
     /// Reads any bytes at all; nothing is malformed.
     #[inline(always)]
     pub(crate) fn parse(filter: &'a [u8]) -> Self {
+        if filter.len() < 2 {
+            return Filter::Never;
+        }
         match filter.split_last() {
-            Some((&k, array)) if !array.is_empty() => match u32::from(k) {
-                k @ 1..=MAX_PROBES => Filter::Probe { array, k },
-                _ => Filter::Always,
-            },
-            _ => Filter::Never,
+            Some((&k, array)) if (1..=MAX_PROBES).contains(&k.into()) => {
+                Filter::Probe { array, k: k.into() }
+            }
+            _ => Filter::Always,
         }
     }
 }

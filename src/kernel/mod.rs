@@ -224,20 +224,25 @@ fn same_length<'a, 'b, A, B>(a: &'a [A], b: &'b mut [B]) -> (&'a [A], &'b mut [B
 /// query; with it the processor guesses the answer and goes on. A chain of
 /// dependent queries is slower than stock LevelDB's otherwise.
 #[inline(always)]
+// A comparison would be two more instructions.
+#[allow(clippy::transmute_int_to_bool)]
 fn through_a_branch(answer: bool) -> bool {
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
-        allow(unused_mut)
-    )]
-    let mut yes = 1usize;
     if !answer {
         return false;
     }
+    #[allow(unused_mut)]
+    let mut yes = 1u8;
     // Nothing happens here, but a compiler cannot know, so it has to branch.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
     // SAFETY: an empty instruction sequence.
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     unsafe {
-        core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))
+        core::arch::asm!("/* {0} */", inout(reg_byte) yes, options(nomem, nostack, preserves_flags));
     }
-    yes != 0
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("/* {0:w} */", inout(reg) yes, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: it is 1 still.
+    unsafe { core::mem::transmute::<u8, bool>(yes) }
 }

@@ -39,17 +39,29 @@ pub(super) const KERNEL: Kernel = Kernel {
 /// `hash::hash`, with the last word taken from the key's last four bytes.
 #[inline(always)]
 pub(super) fn hash(key: &[u8]) -> u32 {
-    let Some(last) = key.last_chunk() else {
+    // A pattern, because an `Option` of a reference would be asked whether it is NULL.
+    let [.., a, b, c, d] = *key else {
         return crate::hash::bloom_hash(key);
+    };
+    let step = |h: u32, word: &[u8; 4]| {
+        let h = h.wrapping_add(u32::from_le_bytes(*word)).wrapping_mul(M);
+        h ^ (h >> 16)
     };
     let mut h = SEED ^ (key.len() as u32).wrapping_mul(M);
     let mut rest = key;
-    while let Some((word, after)) = rest.split_first_chunk() {
-        h = h.wrapping_add(u32::from_le_bytes(*word)).wrapping_mul(M);
-        h ^= h >> 16;
+    // Four words at a time; a compiler would unroll the other way about, with
+    // more to do before the first.
+    while let Some((block, after)) = rest.split_first_chunk::<16>() {
+        for word in block.chunks_exact(4) {
+            h = word.try_into().map_or(h, |word| step(h, word));
+        }
         rest = after;
     }
-    if key.len() % 4 == 0 { h } else { finish(h, u32::from_le_bytes(*last), key.len()) }
+    while let Some((word, after)) = rest.split_first_chunk() {
+        h = step(h, word);
+        rest = after;
+    }
+    if key.len() % 4 == 0 { h } else { finish(h, u32::from_le_bytes([a, b, c, d]), key.len()) }
 }
 
 /// The last step, of a key that has bytes left after its whole words, from the last four bytes.
@@ -286,23 +298,28 @@ fn contains_many(h: u32, k: u32, modulus: Option<Modulus>, array: &[u8]) -> bool
 /// `n` probes from `sum` on.
 #[inline(always)]
 fn contains_some(mut sum: u32, delta: u32, n: u32, modulus: Modulus, array: &[u8]) -> bool {
-    let mut all = 1u8;
-    let mut probe = || {
-        // A remainder a probe rather than sums of two: nothing waits.
-        // SAFETY: a position is less than the array's bits.
-        let byte = unsafe { *array.get_unchecked(modulus.byte(sum)) };
-        // By the last three bits, in effect: the bits are a multiple of 8.
-        all &= byte.rotate_right(sum);
-        sum = one_by_one(sum.wrapping_add(delta));
-    };
+    let next = |sum: u32| one_by_one(sum.wrapping_add(delta));
+    let mut all = 1;
     for _ in 0..n / 2 {
-        probe();
-        probe();
+        all &= bit(sum, modulus, array);
+        sum = next(sum);
+        all &= bit(sum, modulus, array);
+        sum = next(sum);
     }
     if n % 2 != 0 {
-        probe();
+        all &= bit(sum, modulus, array);
     }
     all & 1 != 0
+}
+
+/// The bit at `sum`'s remainder, with others above it. A remainder a probe
+/// rather than sums of two: nothing waits.
+#[inline(always)]
+fn bit(sum: u32, modulus: Modulus, array: &[u8]) -> u8 {
+    // SAFETY: a position is less than the array's bits.
+    let byte = unsafe { *array.get_unchecked(modulus.byte(sum)) };
+    // By the last three bits of the sum: the bits are a multiple of 8.
+    byte.rotate_right(sum)
 }
 
 pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {

@@ -188,9 +188,13 @@ unsafe fn look_up(array: &[u8], p: __m256i) -> __m256i {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
+    // Nothing is called on the usual way, so that no registers have to be kept.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::may_match(key, filter);
     };
+    if key.len() < 4 {
+        return portable::may_match(key, filter);
+    }
     let h = portable::hash(key.as_bytes());
     through_a_branch(if SMALL.contains(&filter.len()) {
         // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
