@@ -230,19 +230,18 @@ fn through_a_branch(answer: bool) -> bool {
     if !answer {
         return false;
     }
-    #[allow(unused_mut)]
-    let mut yes = 1u8;
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
+        allow(unused_mut)
+    )]
+    // Not a byte: to write one waits for the rest of its register.
+    let mut yes = 1usize;
     // Nothing happens here, but a compiler cannot know, so it has to branch.
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
     // SAFETY: an empty instruction sequence.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     unsafe {
-        core::arch::asm!("/* {0} */", inout(reg_byte) yes, options(nomem, nostack, preserves_flags));
-    }
-    // SAFETY: as above.
-    #[cfg(target_arch = "aarch64")]
-    unsafe {
-        core::arch::asm!("/* {0:w} */", inout(reg) yes, options(nomem, nostack, preserves_flags));
+        core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))
     }
     // SAFETY: it is 1 still.
-    unsafe { core::mem::transmute::<u8, bool>(yes) }
+    unsafe { core::mem::transmute::<u8, bool>(yes as u8) }
 }
