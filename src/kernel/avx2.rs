@@ -43,7 +43,7 @@ use core::num::NonZeroU32;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, cpu, portable, scratch};
 use hash::hash_keys;
-use positions::{Modulus, each_position};
+use positions::{Wrapping, each_position};
 use query::{filters_may_match, keys_may_match, may_match};
 
 /// The same value, of which the compiler does not know where it comes from:
@@ -105,7 +105,7 @@ unsafe fn create_by_bytes(
         // SAFETY: the caller has AVX2. A position is less than the array's
         // bits, of which `bytes` has a byte each.
         unsafe {
-            let modulus = Modulus::new(bits);
+            let modulus = Wrapping::new(bits);
             bits::in_blocks(
                 keys,
                 |keys, hashes| hash_keys(keys, hashes),
@@ -152,7 +152,7 @@ unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
         Some(bits) => unsafe {
-            each_position(hashes, k, Modulus::new(bits), |p| bits::set_bit(array, p))
+            each_position(hashes, k, Wrapping::new(bits), |p| bits::set_bit(array, p))
         },
         None => portable::insert_hashes(hashes, k, array),
     }

@@ -13,6 +13,26 @@ pub(super) struct Modulus {
     pub inverse: __m256i,
 }
 
+/// A modulus, and what is left of 2^32 above its last multiple below it: at
+/// most the modulus.
+#[derive(Clone, Copy)]
+pub(super) struct Wrapping {
+    modulus: Modulus,
+    lost: __m256i,
+}
+
+impl Wrapping {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    pub unsafe fn new(bits: NonZeroU32) -> Wrapping {
+        // One division gives both.
+        let lost = u32::MAX % bits + 1;
+        // SAFETY: the caller has AVX2.
+        unsafe { Wrapping { modulus: Modulus::new(bits), lost: _mm256_set1_epi32(lost as i32) } }
+    }
+}
+
 impl Modulus {
     /// # Safety
     /// The processor has AVX2.
@@ -43,20 +63,6 @@ impl Modulus {
             _mm256_min_epu32(rem, _mm256_sub_epi32(rem, self.bits))
         }
     }
-
-    /// What is left of 2^32 above the last multiple of the bits below it: at
-    /// most the bits.
-    ///
-    /// # Safety
-    /// The processor has AVX2.
-    #[inline(always)]
-    unsafe fn lost(self) -> __m256i {
-        // SAFETY: the caller has AVX2.
-        unsafe {
-            let multiple = _mm256_mullo_epi32(self.inverse, self.bits);
-            _mm256_sub_epi32(_mm256_setzero_si256(), multiple)
-        }
-    }
 }
 
 /// The positions of eight keys, probe after probe.
@@ -79,13 +85,13 @@ impl Positions {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn new(h: __m256i, modulus: Modulus) -> Positions {
+    pub unsafe fn new(h: __m256i, Wrapping { modulus, lost }: Wrapping) -> Positions {
         // SAFETY: the caller has AVX2.
         unsafe {
             let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
             let sign = _mm256_set1_epi32(i32::MIN);
             let step = modulus.rem(delta);
-            let wrapped = _mm256_sub_epi32(step, modulus.lost());
+            let wrapped = _mm256_sub_epi32(step, lost);
             let wrapped = _mm256_min_epu32(wrapped, _mm256_add_epi32(wrapped, modulus.bits));
             Positions {
                 p: modulus.rem(h),
@@ -125,7 +131,7 @@ impl Positions {
 pub(super) unsafe fn each_position(
     hashes: &[u32],
     k: u32,
-    modulus: Modulus,
+    modulus: Wrapping,
     mut set: impl FnMut(u32),
 ) {
     let n = hashes.len();

@@ -8,7 +8,7 @@ use super::super::portable::AT_ONCE;
 use super::super::{Key, bits, portable, through_a_branch};
 use super::LANES;
 use super::hash::hash_keys;
-use super::positions::{Modulus, Positions, in_pairs};
+use super::positions::{Modulus, Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
 use crate::probe;
 
@@ -248,8 +248,9 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
         return portable::keys_may_match(keys, filter, results);
     };
     // SAFETY: the caller has AVX2; a small filter's size was looked at.
-    let (modulus, small) =
-        unsafe { (Modulus::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter))) };
+    let (modulus, small) = unsafe {
+        (Wrapping::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter)))
+    };
     let mut results = results.chunks_mut(AT_A_TIME);
     let mut ones = 0;
     bits::in_blocks(
