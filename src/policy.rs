@@ -3,8 +3,9 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+use core::mem;
 #[cfg(unix)]
-use core::mem::{self, MaybeUninit};
+use core::mem::MaybeUninit;
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
 use crate::kernel::{GROUP, Kernel, Key, in_groups, scratch};
