@@ -6,12 +6,13 @@
 //! must reach the host's string, is in `create_filter`.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::hint;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice};
 use super::create_filter::create_filter;
-use super::functions::Policy;
+use super::functions::{Policy, key_may_match};
 use super::lifetime::Owner;
 use super::memory;
 use super::route::{self, Append, Way};
@@ -276,37 +277,31 @@ unsafe extern "C" fn bloom_may_match(
     key: *const Slice,
     filter: *const Slice,
 ) -> bool {
-    // SAFETY: LevelDB passes a living object of this table and two slices.
+    // SAFETY: LevelDB passes a living object of this table and two slices; `new_bloom` gives the
+    // table to objects of this kind.
     unsafe {
-        let (key_bytes, filter_bytes) = (&*key, &*filter);
-        let plain = memory::two_bytes(
-            (key_bytes.data, key_bytes.size),
-            (filter_bytes.data, filter_bytes.size),
-        );
-        let (Some((key_bytes, filter_bytes)), Kind::Bloom(policy)) = (plain, &(*object).kind)
-        else {
-            return odd_may_match(object, key, filter);
-        };
-        policy.policy.key_may_match(key_bytes, filter_bytes)
+        let Kind::Bloom(policy) = &(*object).kind else { hint::unreachable_unchecked() };
+        let (key, filter) = (&*key, &*filter);
+        match memory::two_bytes((key.data, key.size), (filter.data, filter.size)) {
+            Some((key, filter)) => policy.policy.key_may_match(key, filter),
+            // What LevelDB does not pass. Any kernel will do.
+            None => odd_may_match(key.data, key.size, filter.data, filter.size),
+        }
     }
 }
 
-/// `bloom_may_match` of what LevelDB does not pass. The same arguments, so that the way here is a
-/// jump, and the usual way needs no room on the stack for this one.
+/// `key_may_match` with the arguments in the registers where a kernel wants them, so that the way to
+/// either is a jump, and the usual one needs no room on the stack.
 #[cold]
 #[inline(never)]
-unsafe extern "C" fn odd_may_match(
-    object: *const Object,
-    key: *const Slice,
-    filter: *const Slice,
+unsafe fn odd_may_match(
+    key: *const c_char,
+    key_length: usize,
+    filter: *const c_char,
+    filter_length: usize,
 ) -> bool {
-    // SAFETY: as above.
-    unsafe {
-        match &(*object).kind {
-            Kind::Bloom(policy) => policy.policy.key_may_match((*key).bytes(), (*filter).bytes()),
-            Kind::Custom(..) => true,
-        }
-    }
+    // SAFETY: the caller's, which LevelDB passed.
+    unsafe { key_may_match(key, key_length, filter, filter_length) != 0 }
 }
 
 unsafe extern "C" fn counting_may_match(

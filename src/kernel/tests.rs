@@ -257,7 +257,8 @@ fn sizes_around_boundaries(kernel: &Kernel) {
     }
 }
 
-/// Filters of 2^31 and 2^32 bits and more, in memory that is hardly touched.
+/// Filters that are asked probe by probe, and those of 2^31 and 2^32 bits and more, in memory that is
+/// hardly touched.
 #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
 fn huge(kernel: &Kernel) {
     let mut rng = Rng(5);
@@ -265,7 +266,7 @@ fn huge(kernel: &Kernel) {
     let keys: Vec<&[u8]> = (0..60).map(|i| &data[i * 50..][..rng.below(50)]).collect();
     let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
     let most = (1 << 29) + 4096;
-    for bytes in [1usize << 28, 1 << 29] {
+    for bytes in [super::portable::FAR, 1 << 28, 1 << 29] {
         for bytes in bytes - 2..=bytes + 2 {
             let map = unsafe {
                 libc::mmap(

@@ -13,7 +13,7 @@ use crate::filter::Filter;
 use crate::probe;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
-const SMALL: RangeInclusive<usize> = 16..=64;
+const SMALL: RangeInclusive<usize> = 10..=64;
 
 /// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
 /// of a division.
@@ -59,8 +59,8 @@ impl Small {
     #[inline(always)]
     unsafe fn load(filter: &[u8]) -> Small {
         let (start, len) = (filter.as_ptr(), filter.len());
-        // SAFETY: 32 bytes where there are as many, 16 where there are fewer;
-        // the tables have all sizes.
+        // SAFETY: 32 bytes where there are as many, 16 or 8 where there are
+        // fewer; the tables have all sizes.
         unsafe {
             let [bits, inverse] = *SMALL_MODULI.get_unchecked(len - SMALL.start());
             let modulus = Modulus {
@@ -72,12 +72,17 @@ impl Small {
                 let high = _mm256_loadu_si256(start.add(len - 32).cast());
                 let ahead = _mm256_set1_epi32(-8 * len as i32);
                 Small { low, high: Some((high, ahead)), modulus }
-            } else {
+            } else if len >= 16 {
                 let first = _mm_loadu_si128(start.cast());
                 let last = _mm_loadu_si128(start.add(len - 16).cast());
                 let to_front = _mm_loadu_si128(TO_FRONT.as_ptr().add(32 - len).cast());
                 let rest = _mm_shuffle_epi8(last, to_front);
                 Small { low: _mm256_setr_m128i(first, rest), high: None, modulus }
+            } else {
+                let first = start.cast::<u64>().read_unaligned();
+                let rest = start.add(len - 8).cast::<u64>().read_unaligned() >> (8 * (16 - len));
+                let low = _mm256_castsi128_si256(_mm_set_epi64x(rest as i64, first as i64));
+                Small { low, high: None, modulus }
             }
         }
     }
@@ -196,14 +201,19 @@ pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
         return portable::may_match(key, filter);
     }
     let h = portable::hash(key.as_bytes());
-    through_a_branch(if SMALL.contains(&filter.len()) {
+    through_a_branch(if filter.len() > *SMALL.end() {
+        portable::contains_all(h, k, portable::near(array.len()), array)
+    } else if filter.len() >= *SMALL.start() {
         // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
         unsafe {
             let small = Small::load(filter);
             Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
         }
     } else {
-        portable::contains(h, k, array)
+        match array.try_into() {
+            Ok(word) => portable::contains_in_word(h, k, word),
+            Err(_) => portable::contains_apart(h, k, array),
+        }
     })
 }
 
@@ -227,8 +237,10 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
             },
             Filter::Probe { array, k } => match bits::bits_of(array.len()) {
                 // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
-                Some(bits) => unsafe { sums.all_set(k, Modulus::new(bits), |p| look_up(array, p)) },
-                None => probe::contains(h, k, array),
+                Some(bits) if array.len() <= portable::FAR => unsafe {
+                    sums.all_set(k, Modulus::new(bits), |p| look_up(array, p))
+                },
+                _ => probe::contains(h, k, array),
             },
         };
         *result = answer.into();
