@@ -83,6 +83,18 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         return portable::create_from_few(keys, k, array);
     }
     // SAFETY: the caller's word.
+    unsafe { create_from_many(keys, k, array) }
+}
+
+/// `create` of more than a few keys: apart, because few need no room on the
+/// stack.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {
             Some(bits)
@@ -93,7 +105,7 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
 }
 
-#[inline(never)]
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(
     keys: &[Key],

@@ -51,18 +51,23 @@ pub(crate) fn with_keys<'k>(
 #[inline(always)]
 fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUninit<T>])) -> bool {
     let mut stack = [const { MaybeUninit::<T>::uninit() }; ON_STACK];
-    if let Some(memory) = stack.get_mut(..len) {
-        f(memory);
-        return true;
+    let mut allocated = core::ptr::null_mut();
+    let memory = match stack.get_mut(..len) {
+        Some(memory) => memory,
+        None => {
+            allocated = allocate(len.saturating_mul(size_of::<T>()));
+            if allocated.is_null() {
+                return false;
+            }
+            // SAFETY: fresh memory of that many values, aligned as malloc's is for them all, which
+            // nothing else refers to.
+            unsafe { core::slice::from_raw_parts_mut(allocated.cast(), len) }
+        }
+    };
+    f(memory);
+    if !allocated.is_null() {
+        free(allocated);
     }
-    let start = allocate(len.saturating_mul(size_of::<T>())).cast::<MaybeUninit<T>>();
-    if start.is_null() {
-        return false;
-    }
-    // SAFETY: fresh memory of that many values, aligned as malloc's is for them all, which nothing
-    // else refers to.
-    f(unsafe { core::slice::from_raw_parts_mut(start, len) });
-    free(start.cast());
     true
 }
 

@@ -211,7 +211,7 @@ unsafe fn rests_one_by_one(keys: *const Key) -> [__m256i; 4] {
 /// # Safety
 /// The processor has AVX2; there are that many keys, all of `len` bytes, and
 /// as many hashes.
-#[inline(never)]
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_uniform(groups: Groups, len: usize, hashes: *mut u32) {
     // SAFETY: every load is of bytes the keys have; there are at most GROUPS groups.
@@ -233,26 +233,44 @@ unsafe fn hash_uniform(groups: Groups, len: usize, hashes: *mut u32) {
             }
             at += 16;
         }
+        if at != len {
+            hash_rests(groups, len, h);
+        }
+        for (g, start) in groups.starts().enumerate() {
+            _mm256_storeu_si256(hashes.add(start).cast(), in_order(*h.add(g)));
+        }
+    }
+}
+
+/// The steps of what is left after whole blocks: apart, because keys that have
+/// nothing left would pay for the registers this needs.
+///
+/// # Safety
+/// The processor has AVX2; there are that many keys, all of `len` bytes, and
+/// the hashes of eight for each group.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn hash_rests(groups: Groups, len: usize, h: *mut __m256i) {
+    // SAFETY: every load is of bytes the keys have.
+    unsafe {
         for (g, start) in groups.starts().enumerate() {
             let mut hash = *h.add(g);
-            if at != len {
-                let keys = groups.keys.add(start);
-                let mut left = len % 16;
-                let words = match len {
-                    0..8 => rests_one_by_one(keys),
-                    _ => words(|i| load_rest((*keys.add(i)).as_ptr(), len)),
-                };
-                for word in words {
-                    if left >= 4 {
-                        hash = step::<16>(hash, word);
-                        left -= 4;
-                    } else if left > 0 {
-                        hash = step::<24>(hash, word);
-                        left = 0;
-                    }
+            let keys = groups.keys.add(start);
+            let mut left = len % 16;
+            let words = match len {
+                0..8 => rests_one_by_one(keys),
+                _ => words(|i| load_rest((*keys.add(i)).as_ptr(), len)),
+            };
+            for word in words {
+                if left >= 4 {
+                    hash = step::<16>(hash, word);
+                    left -= 4;
+                } else if left > 0 {
+                    hash = step::<24>(hash, word);
+                    left = 0;
                 }
             }
-            _mm256_storeu_si256(hashes.add(start).cast(), in_order(hash));
+            *h.add(g) = hash;
         }
     }
 }
