@@ -120,9 +120,9 @@ def by_classic_level(name, keys, value_bytes):
 
 
 def table_of(path):
-    """A database's one table. goleveldb deletes what a compaction replaced in the background, and
-    may be closed before it did: the table with the highest number is the one in use."""
-    *_, found = sorted(glob.glob(os.path.join(path, "*.ldb")))
+    """The one table that a database uses. goleveldb deletes in the background what a compaction
+    replaced, and may be closed before it did."""
+    [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
     return found
 
 
