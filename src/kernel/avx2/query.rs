@@ -111,13 +111,16 @@ impl Small {
     }
 }
 
-/// What the probes of a key are the remainders of, eight at a time.
+/// What the probes of a key are the remainders of, eight at a time, the first
+/// of them in the last lane.
 #[derive(Clone, Copy)]
 struct Sums {
-    first: __m256i,
-    /// From eight to the next.
-    step: __m256i,
+    eight: __m256i,
+    delta: __m256i,
 }
+
+/// From word k on, the lanes of k probes.
+static ASKED: [i32; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1];
 
 impl Sums {
     /// # Safety
@@ -127,38 +130,36 @@ impl Sums {
         // SAFETY: the caller has AVX2.
         unsafe {
             let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
-            let j = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-            Sums {
-                first: _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta)),
-                step: _mm256_slli_epi32::<3>(delta),
-            }
+            let j = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+            let eight = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(j, delta));
+            Sums { eight, delta }
         }
     }
 
     /// Whether the bits of `k` probes are set.
     ///
     /// # Safety
-    /// The processor has AVX2; `look_up` can be asked for any remainder; k is at most 32.
+    /// The processor has AVX2; `look_up` can be asked for any remainder.
     #[inline(always)]
     unsafe fn all_set(
-        self,
+        mut self,
         mut k: u32,
         modulus: Modulus,
         look_up: impl Fn(__m256i) -> __m256i,
     ) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's word; `ASKED` has a vector at 0..=8.
         unsafe {
-            let mut sum = self.first;
-            loop {
-                let found = look_up(modulus.rem(sum));
-                let set = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
-                let missing = _bzhi_u32(!set & 0xff, k);
-                if k <= LANES as u32 || missing != 0 {
-                    return missing == 0;
+            let mut found = _mm256_castsi256_ps(look_up(modulus.rem(self.eight)));
+            while k > LANES as u32 {
+                if _mm256_movemask_ps(found) != 0xff {
+                    return false;
                 }
                 k -= LANES as u32;
-                sum = _mm256_add_epi32(sum, self.step);
+                self.eight = _mm256_add_epi32(self.eight, _mm256_slli_epi32::<3>(self.delta));
+                found = _mm256_castsi256_ps(look_up(modulus.rem(self.eight)));
             }
+            let asked = _mm256_loadu_ps(ASKED.as_ptr().add(k as usize).cast());
+            _mm256_testc_ps(found, asked) != 0
         }
     }
 }
