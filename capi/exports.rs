@@ -6,6 +6,9 @@
 
 #![allow(non_camel_case_types, reason = "the names are C's")]
 
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
+compile_error!("the C libraries are for systems with ELF; the crate leveldb-bloom builds anywhere");
+
 use core::ffi::{c_char, c_int, c_void};
 
 use bloom::ffi::abi::{Callbacks, Slice};

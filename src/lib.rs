@@ -44,7 +44,7 @@ mod probe;
 mod sizing;
 
 // Public for capi/, which exports it to C; no part of the Rust API.
-#[cfg(unix)]
+#[cfg(leveldb_bloom_elf)]
 #[doc(hidden)]
 pub mod ffi;
 
