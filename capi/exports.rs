@@ -757,9 +757,10 @@ pub unsafe extern "C" fn leveldb_bloom_free(memory: *mut c_void) {
 }
 
 /// The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
-/// give the same bits. It is the fastest that the machine has, or the one that the environment
-/// variable LEVELDB_BLOOM_KERNEL named when the policy was created (of a name that it lacks stderr is
-/// told once). NULL if `policy` is NULL; the string lives as long as the process.
+/// give the same bits. It is the fastest that the machine has ("avx512" only in a library built with
+/// Rust 1.89 or newer), or the one that the environment variable LEVELDB_BLOOM_KERNEL named when the
+/// policy was created (of a name that it lacks stderr is told once). NULL if `policy` is NULL; the
+/// string lives as long as the process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_kernel(
     policy: *const leveldb_bloom_policy,
@@ -771,7 +772,8 @@ pub unsafe extern "C" fn leveldb_bloom_kernel(
 
 /// Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
 /// filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
-/// the parentheses. Never NULL; the string lives as long as the process.
+/// the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
+/// found)". Never NULL; the string lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_active() -> *const c_char {
     leveldb::active(crate::link())

@@ -37,10 +37,10 @@
  * database would no longer find such keys.
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to "stderr" or a file's path when a policy
- * is created, the policy appends one line of JSON there when it is destroyed (or the process
- * exits): what it made, what it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK
- * reports the use of destroyed policies (see leveldb_bloom_live_policies). Otherwise the library
- * writes nothing. */
+ * is created, the policy appends one line of JSON there when it is destroyed, or when the process
+ * returns from main or calls exit: what it made, what it was asked, and how it reached the
+ * database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
+ * leveldb_bloom_live_policies). Otherwise the library writes nothing. */
 
 #ifndef LEVELDB_BLOOM_H
 #define LEVELDB_BLOOM_H
@@ -646,16 +646,18 @@ void leveldb_bloom_free(void *memory);
 
 /*
  The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
- give the same bits. It is the fastest that the machine has, or the one that the environment
- variable LEVELDB_BLOOM_KERNEL named when the policy was created (of a name that it lacks stderr is
- told once). NULL if `policy` is NULL; the string lives as long as the process.
+ give the same bits. It is the fastest that the machine has ("avx512" only in a library built with
+ Rust 1.89 or newer), or the one that the environment variable LEVELDB_BLOOM_KERNEL named when the
+ policy was created (of a name that it lacks stderr is told once). NULL if `policy` is NULL; the
+ string lives as long as the process.
  */
 const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
 
 /*
  Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
  filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
- the parentheses. Never NULL; the string lives as long as the process.
+ the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
+ found)". Never NULL; the string lives as long as the process.
  */
 const char *leveldb_bloom_active(void);
 

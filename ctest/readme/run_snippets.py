@@ -14,6 +14,7 @@ begin at these lines, with what an earlier run has installed.
   cmake    in a CMakeLists.txt, which must define an executable called `program`; it is run
   python   what a line prints must be what its comment says
   rust     the body of main
+  toml     of a Cargo.toml, in a folder beside a copy of this repository
   json, text   output; not run
 
 A comment in front of a snippet gives what it leaves out: lines to put before or after it, or the
@@ -137,7 +138,11 @@ class Runner:
             if compiler is None:
                 raise Failure(f"{name} is not installed")
             wrapper.write_text(
-                f'#!/bin/sh -e\nrm -f a.out\n{compiler} "$@"\nif [ -e a.out ]; then ./a.out; fi\n')
+                f'#!/bin/sh -e\nrm -f a.out\n{compiler} "$@"\n'
+                # What is linked by the name of its archive must not be asked for as a library.
+                'case "$*" in *-l:libleveldb.a*)\n'
+                '  ! readelf -d a.out | grep "NEEDED.*libleveldb[.]so" ;;\nesac\n'
+                'if [ -e a.out ]; then ./a.out; fi\n')
             wrapper.chmod(0o755)
 
     def sh(self, snippet):
@@ -222,6 +227,18 @@ class Runner:
         shutil.copy(self.copy / "Cargo.lock", folder)
         return self.run(["cargo", "run", "--quiet", "--target-dir", self.work / "rust"], folder)
 
+    def toml(self, snippet):
+        folder = self.folder(snippet)
+        beside = self.work / "leveldb-bloom"
+        beside.unlink(missing_ok=True)
+        beside.symlink_to(self.copy)
+        (folder / "src").mkdir()
+        (folder / "src/lib.rs").write_text("pub use leveldb_bloom::BloomFilterPolicy;\n")
+        (folder / "Cargo.toml").write_text(
+            '[package]\nname = "readme"\nedition = "2024"\n\n' + snippet.whole() + "\n[workspace]\n")
+        shutil.copy(self.copy / "Cargo.lock", folder)
+        return self.run(["cargo", "check", "--quiet", "--target-dir", self.work / "rust"], folder)
+
     def folder(self, snippet):
         folder = self.work / f"line-{snippet.line}"
         shutil.rmtree(folder, ignore_errors=True)
@@ -252,7 +269,7 @@ def main():
             continue
         run = getattr(runner, snippet.language, None)
         try:
-            if snippet.language not in ("sh", "c", "cmake", "python", "rust"):
+            if snippet.language not in ("sh", "c", "cmake", "python", "rust", "toml"):
                 raise Failure("not a language that can be run here: text and json are for output, "
                               "and a comment with `skip:` says why another cannot be run")
             said = run(snippet)

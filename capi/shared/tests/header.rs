@@ -46,10 +46,10 @@ const PREFACE: &str = "\
  * database would no longer find such keys.
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
- * is created, the policy appends one line of JSON there when it is destroyed (or the process
- * exits): what it made, what it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK
- * reports the use of destroyed policies (see leveldb_bloom_live_policies). Otherwise the library
- * writes nothing. */";
+ * is created, the policy appends one line of JSON there when it is destroyed, or when the process
+ * returns from main or calls exit: what it made, what it was asked, and how it reached the
+ * database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
+ * leveldb_bloom_live_policies). Otherwise the library writes nothing. */";
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
