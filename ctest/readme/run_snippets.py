@@ -141,7 +141,7 @@ class Runner:
                 f'#!/bin/sh -e\nrm -f a.out\n{compiler} "$@"\n'
                 # What is linked by the name of its archive must not be asked for as a library.
                 'case "$*" in *-l:libleveldb.a*)\n'
-                '  ! readelf -d a.out | grep "NEEDED.*libleveldb[.]so" ;;\nesac\n'
+                '  if readelf -d a.out | grep "NEEDED.*libleveldb[.]so"; then exit 1; fi ;;\nesac\n'
                 'if [ -e a.out ]; then ./a.out; fi\n')
             wrapper.chmod(0o755)
 
