@@ -22,7 +22,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   scripts/ffi.sh        the library from other languages, with their real runtimes
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
-  --quick               only the Rust part: no packages, a few seconds
+  --quick               only the Rust part: no packages, half a minute
   CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out
 
 The build tree is target/cmake.
