@@ -1,6 +1,6 @@
 //! Sets `leveldb_bloom_avx512` where the compiler has the AVX-512 intrinsics
 //! as stable functions (Rust 1.89; the crate itself builds from 1.85), and
-//! `leveldb_bloom_elf` for systems with ELF, which the C interface is for.
+//! `leveldb_bloom_c_interface` where that feature is asked for, on Linux.
 
 use std::env;
 use std::process::Command;
@@ -17,9 +17,8 @@ fn main() {
     if minor.is_some_and(|minor| minor >= 89) {
         println!("cargo:rustc-cfg=leveldb_bloom_avx512");
     }
-    let unix = env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|families| families.contains("unix"));
-    let apple = env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple");
-    if unix && !apple {
-        println!("cargo:rustc-cfg=leveldb_bloom_elf");
+    let linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
+    if linux && env::var_os("CARGO_FEATURE_C_INTERFACE").is_some() {
+        println!("cargo:rustc-cfg=leveldb_bloom_c_interface");
     }
 }

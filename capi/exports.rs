@@ -6,8 +6,8 @@
 
 #![allow(non_camel_case_types, reason = "the names are C's")]
 
-#[cfg(not(all(unix, not(target_vendor = "apple"))))]
-compile_error!("the C libraries are for systems with ELF; the crate leveldb-bloom builds anywhere");
+#[cfg(not(target_os = "linux"))]
+compile_error!("the C libraries are for Linux; the crate leveldb-bloom builds anywhere");
 
 use core::ffi::{c_char, c_int, c_void};
 

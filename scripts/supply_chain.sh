@@ -13,8 +13,8 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
                  its tests unpacked, on its own
   oldest Rust    the version that Cargo.toml states builds the core and the C libraries, and the
                  core's tests pass there
-  other systems  the core builds for macOS, Windows and musl, where rustup has their standard
-                 libraries
+  other systems  the core builds for macOS, Windows, FreeBSD and Android, where rustup has their
+                 standard libraries
   cargo-deny     licences, bans and sources of every dependency (deny.toml); advisories where their
                  database can be reached
   API            the public Rust API is the committed one (docs/public-api.txt): a change of it is
@@ -99,7 +99,7 @@ RUSTC=$compiler cargo test --locked --quiet --target-dir "$target/oldest" \
   --package leveldb-bloom --lib --tests
 
 step "other systems"
-for other in x86_64-apple-darwin x86_64-pc-windows-gnu x86_64-unknown-linux-musl; do
+for other in x86_64-apple-darwin x86_64-pc-windows-gnu x86_64-unknown-freebsd aarch64-linux-android; do
   if command -v rustup >/dev/null && rustup --quiet target add "$other"; then
     RUSTFLAGS=-Dwarnings cargo check --locked --quiet --package leveldb-bloom --target "$other"
     echo "$other: builds"

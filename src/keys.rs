@@ -115,7 +115,7 @@ impl<'a> FlatKeys<'a> {
 
     /// Whether all keys are the empty one because keys of no length were asked for, of which there
     /// can be any number in no memory at all.
-    #[cfg(leveldb_bloom_elf)]
+    #[cfg(leveldb_bloom_c_interface)]
     pub(crate) fn have_no_length(&self) -> bool {
         matches!(self.layout, Layout::Fixed(0))
     }
@@ -160,11 +160,11 @@ mod tests {
 
         let keys = FlatKeys::fixed(b"abcdef", 2, 3).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"ab", b"cd", b"ef"]);
-        #[cfg(leveldb_bloom_elf)]
+        #[cfg(leveldb_bloom_c_interface)]
         assert!(!keys.have_no_length());
         let keys = FlatKeys::fixed(b"", 0, 3).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"", b"", b""]);
-        #[cfg(leveldb_bloom_elf)]
+        #[cfg(leveldb_bloom_c_interface)]
         assert!(keys.have_no_length());
     }
 

@@ -44,7 +44,7 @@ mod probe;
 mod sizing;
 
 // Public for capi/, which exports it to C; no part of the Rust API.
-#[cfg(leveldb_bloom_elf)]
+#[cfg(leveldb_bloom_c_interface)]
 #[doc(hidden)]
 pub mod ffi;
 

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 use core::mem;
-#[cfg(leveldb_bloom_elf)]
+#[cfg(leveldb_bloom_c_interface)]
 use core::mem::MaybeUninit;
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
@@ -178,7 +178,7 @@ impl BloomFilterPolicy {
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
     /// [`filter_len`](Self::filter_len) gives for their number.
-    #[cfg(leveldb_bloom_elf)]
+    #[cfg(leveldb_bloom_c_interface)]
     #[inline]
     pub(crate) fn fill(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
         if let Some((probes, array)) = filter.split_last_mut() {
@@ -301,7 +301,7 @@ mod tests {
     fn no_room_is_no_fault() {
         let policy = BloomFilterPolicy::new(10);
         let key = [Key::new(b"hello")];
-        #[cfg(leveldb_bloom_elf)]
+        #[cfg(leveldb_bloom_c_interface)]
         policy.fill(&key, &mut []);
         policy.fill_from(1, key.into_iter(), &mut []);
         policy.fill_in_groups(key.into_iter(), &mut []);

@@ -88,7 +88,7 @@ pub fn bits_per_key_for(rate: f64, num_keys: usize) -> Option<i32> {
 pub struct UnwiseBitsPerKey(&'static CStr);
 
 impl UnwiseBitsPerKey {
-    #[cfg(leveldb_bloom_elf)]
+    #[cfg(leveldb_bloom_c_interface)]
     pub(crate) fn as_c_str(self) -> &'static CStr {
         self.0
     }
@@ -488,7 +488,7 @@ mod tests {
         ] {
             let message = validate(bits).unwrap_err().to_string();
             assert!(message.contains(text), "{bits}: {message}");
-            #[cfg(leveldb_bloom_elf)]
+            #[cfg(leveldb_bloom_c_interface)]
             assert_eq!(validate(bits).unwrap_err().as_c_str().to_str(), Ok(&message[..]));
         }
     }

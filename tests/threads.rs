@@ -1,6 +1,6 @@
 //! One policy, many threads; policies that come and go meanwhile. What a race would break is seen
 //! by ThreadSanitizer (scripts/memory.sh).
-#![cfg(unix)]
+#![cfg(all(target_os = "linux", feature = "c-interface"))]
 
 use std::thread;
 

@@ -27,11 +27,11 @@ class LeveldbBloom(ConanFile):
 
     def export_sources(self):
         copy(self, "*", os.path.join(self.recipe_folder, self.top), self.export_sources_folder,
-             excludes=("target/*", "build/*", ".git/*"))
+             excludes=("target/*", "build*/*", ".git/*"))
 
     def validate(self):
-        if self.settings.os not in ("Linux", "FreeBSD"):
-            raise ConanInvalidConfiguration("the C library is for systems with ELF")
+        if self.settings.os != "Linux":
+            raise ConanInvalidConfiguration("the C library is for Linux")
 
     def package_id(self):
         # Rust's release build whatever the consumer is built with, behind a C interface.

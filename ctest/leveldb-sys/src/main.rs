@@ -53,6 +53,10 @@ fn main() {
     println!("active: {active}");
     assert!(active.starts_with("leveldb_bloom ("));
 
+    // The crate beside the archive, in one program.
+    let filter = leveldb_bloom::BloomFilterPolicy::new(10).create_filter(&["hello", "world"]).unwrap();
+    assert_eq!(filter, b"\x11\x40\x00\x41\x44\x10\x40\x10\x06");
+
     // SAFETY: LevelDB's C API; the policies are handed over as its header asks.
     unsafe {
         let policy = leveldb_filterpolicy_create_bloom(10);
