@@ -16,8 +16,6 @@ pub(super) struct Tables {
     base: usize,
     strings: usize,
     symbols: usize,
-    /// The symbols before this one are the module's imports.
-    first_export: usize,
     relocations: [Relocations; 3],
 }
 
@@ -46,7 +44,6 @@ const DT_REL: isize = 17;
 const DT_RELSZ: isize = 18;
 const DT_PLTREL: isize = 20;
 const DT_JMPREL: isize = 23;
-const DT_GNU_HASH: isize = 0x6fff_fef5;
 
 const REL_WORDS: usize = 2;
 const RELA_WORDS: usize = 3;
@@ -64,15 +61,13 @@ impl Tables {
     /// # Safety
     /// `info` is what dl_iterate_phdr passed to the callback that runs.
     unsafe fn read(info: &libc::dl_phdr_info) -> Option<Tables> {
-        // SAFETY: the headers are a loaded module's; a dynamic section ends with DT_NULL; and the
-        // second word of DT_GNU_HASH's table is the index of the first symbol that is no import.
+        // SAFETY: the headers are a loaded module's; a dynamic section ends with DT_NULL.
         unsafe {
             let base = info.dlpi_addr as usize;
             let dynamic = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
             let mut tables = Tables { base, ..Tables::default() };
             tables.relocations[0].entry_words = RELA_WORDS;
             tables.relocations[1].entry_words = REL_WORDS;
-            let mut hash = 0;
             let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
             while (*entry).tag != DT_NULL {
                 let value = (*entry).value;
@@ -82,7 +77,6 @@ impl Tables {
                 match (*entry).tag {
                     DT_STRTAB => tables.strings = address,
                     DT_SYMTAB => tables.symbols = address,
-                    DT_GNU_HASH => hash = address,
                     DT_RELA => rela.start = address,
                     DT_RELASZ => rela.bytes = value,
                     DT_REL => rel.start = address,
@@ -100,9 +94,6 @@ impl Tables {
             if tables.strings == 0 || tables.symbols == 0 {
                 return None;
             }
-            if hash != 0 {
-                tables.first_export = *(hash as *const u32).add(1) as usize;
-            }
             Some(tables)
         }
     }
@@ -112,15 +103,30 @@ impl Tables {
         unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const c_char) }
     }
 
-    /// The names that the module imports from others.
+    /// The names that the module imports from others, some of them several times: those that
+    /// something in it refers to. (How many symbols there are, no table says that all modules have.)
     pub(super) fn imports(&self) -> impl Iterator<Item = &CStr> {
-        // SAFETY: the symbol table has at least these entries.
-        let symbols = unsafe { memory::array(self.symbols as *const Symbol, self.first_export) };
-        symbols.iter().map(|symbol| self.name(symbol))
+        let imported = self.relocated().filter(|(symbol, _)| symbol.st_shndx == 0);
+        imported.map(|(symbol, _)| self.name(symbol))
     }
 
     /// The module's references to `name` that the loader had to bind.
     pub(super) fn references(&self, name: &CStr) -> impl Iterator<Item = Reference> {
+        self.relocated().filter(move |(symbol, _)| self.name(symbol) == name).map(
+            |(symbol, place)| Reference {
+                // SAFETY: a word in the module, where code reads it as we do here.
+                target: unsafe { *place },
+                own_definition: if symbol.st_shndx != 0 {
+                    self.base.wrapping_add(symbol.st_value as usize) as *const c_void
+                } else {
+                    core::ptr::null()
+                },
+            },
+        )
+    }
+
+    /// The symbols that the module's relocations name, and the words that they relocate.
+    fn relocated(&self) -> impl Iterator<Item = (&Symbol, *const *const c_void)> {
         self.relocations
             .iter()
             .flat_map(|table| {
@@ -132,23 +138,10 @@ impl Tables {
             .filter_map(move |relocation| {
                 let &[offset, info, ..] = relocation else { return None };
                 let index = if cfg!(target_pointer_width = "64") { info >> 32 } else { info >> 8 };
-                if index == 0 {
-                    return None;
-                }
-                // SAFETY: a relocation's symbol is in the symbol table, and the word that it relocates
-                // in the module, where code reads it as we do here.
-                unsafe {
-                    let symbol = &*(self.symbols as *const Symbol).add(index);
-                    let defined = symbol.st_shndx != 0;
-                    (self.name(symbol) == name).then(|| Reference {
-                        target: *(self.base.wrapping_add(offset) as *const *const c_void),
-                        own_definition: if defined {
-                            self.base.wrapping_add(symbol.st_value as usize) as *const c_void
-                        } else {
-                            core::ptr::null()
-                        },
-                    })
-                }
+                // SAFETY: a relocation's symbol is in the symbol table.
+                let symbol = || unsafe { &*(self.symbols as *const Symbol).add(index) };
+                let place = self.base.wrapping_add(offset) as *const *const c_void;
+                (index != 0).then(|| (symbol(), place))
             })
     }
 }
