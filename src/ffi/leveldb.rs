@@ -72,8 +72,9 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     original
 }
 
-/// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object
-/// where there is none, NULL if a callback but the destructor is NULL.
+/// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object,
+/// which looks at who calls it, where there is none, or several LevelDBs (the next one is then that
+/// of whoever loaded us first); NULL if a callback but the destructor is NULL.
 ///
 /// # Safety
 /// The callbacks belong together and are called with `state`.
@@ -93,7 +94,8 @@ pub unsafe fn filterpolicy_create(
     ) -> *mut FilterPolicy;
 
     let (destructor, create_filter, key_may_match, name) = callbacks;
-    let next = modules::next(route::CREATE);
+    let complete = create_filter.is_some() && key_may_match.is_some() && name.is_some();
+    let next = modules::next(route::CREATE).filter(|_| !complete || !route::several_leveldbs());
     modules::clear_error();
     if let Some(next) = next {
         // SAFETY: LevelDB's C API gives the name this signature; the arguments are passed on.

@@ -41,6 +41,8 @@ impl Scope {
     }
 
     /// The address of `name`. A definition in our own module does not count: we look for others'.
+    /// Of what a module links that is behind us, nothing can be said then: what comes next is that of
+    /// whoever loaded us first.
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let handle = match self {
             Scope::Global => libc::RTLD_DEFAULT,
@@ -48,7 +50,11 @@ impl Scope {
         };
         // SAFETY: a living handle and a C string.
         let found = NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) })?;
-        if Module::is_own(found.as_ptr()) { next(name) } else { Some(found) }
+        match self {
+            _ if !Module::is_own(found.as_ptr()) => Some(found),
+            Scope::Global => next(name),
+            Scope::Module(_) => None,
+        }
     }
 }
 

@@ -11,9 +11,10 @@
 //!
 //! 1. the calling module and what it links; where that is our own module, because the host was
 //!    linked statically with us, the names that the linker resolved;
-//! 2. the global scope;
-//! 3. where no LevelDB is to be seen: the strings whose members the calling module imports, if
-//!    those are of one kind; where the caller is not known, all modules, if they agree.
+//! 2. the global scope, unless its string is another than the one whose members the calling module
+//!    imports, if those are of one kind;
+//! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
+//!    agree.
 //!
 //! Where a place has LevelDB, but not a string that we know, its own code does the append: an
 //! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
@@ -199,19 +200,30 @@ pub(super) fn find<R>(
 ) -> Option<R> {
     let own = modules::is_own(caller);
     let scope = if own { None } else { Scope::of_address(caller) };
-    let found = scope
-        .as_ref()
-        .and_then(|scope| find_in(scope, &mut accept))
-        .or_else(|| find_linked(linked_create, &mut accept))
-        .or_else(|| find_in(&Scope::Global, &mut accept))
-        .or_else(|| {
-            let way = if caller.is_null() {
-                find_unanimous()
-            } else {
-                find_imported(caller, own, scope.as_ref().unwrap_or(&Scope::Global))
-            };
-            way.and_then(accept)
-        });
+    let of_module = match &scope {
+        Some(module @ Scope::Module(_)) => find_in(module, &mut accept),
+        _ => None,
+    };
+    let found = of_module.or_else(|| {
+        let imported = if caller.is_null() { None } else { imported_kind(caller, own) };
+        let mut accept_of_all = |way| match (way, imported) {
+            (Way::Append(_, route), Some(kind)) if !own && route != kind.route => None,
+            _ => accept(way),
+        };
+        find_linked(linked_create, &mut accept_of_all)
+            .or_else(|| find_in(&Scope::Global, &mut accept_of_all))
+            .or_else(|| {
+                let scope = scope.as_ref().unwrap_or(&Scope::Global);
+                let way = match imported {
+                    Some(kind) => {
+                        find_append(scope, kind).map(|append| Way::Append(append, kind.route))
+                    }
+                    None if caller.is_null() => find_unanimous(),
+                    None => None,
+                };
+                way.and_then(accept)
+            })
+    });
     if let (true, Some(scope)) = (found.is_some(), &scope) {
         complete_type_info(scope);
     }
@@ -245,6 +257,20 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     }
     modules::clear_error();
     found
+}
+
+/// Whether the process has LevelDBs that it keeps apart, each seen by other modules.
+pub(super) fn several_leveldbs() -> bool {
+    let (mut first, mut several) = (None, false);
+    let mut look = |scope: &Scope| {
+        for found in STRING_KINDS.iter().filter_map(|kind| scope.find(kind.host)) {
+            several |= found != *first.get_or_insert(found);
+        }
+        !several
+    };
+    look(&Scope::Global);
+    modules::for_each(look);
+    several
 }
 
 fn linked() -> &'static Linked {
@@ -291,9 +317,8 @@ fn find_unanimous() -> Option<Way> {
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
-/// The string whose members the module around `caller` imports, if it is one kind only. For code
-/// that uses LevelDB's headers while no LevelDB can be seen in the process.
-fn find_imported(caller: *const c_void, own: bool, scope: &Scope) -> Option<Way> {
+/// The string whose members the module around `caller` imports, if it is one kind only.
+fn imported_kind(caller: *const c_void, own: bool) -> Option<&'static StringKind> {
     let mut used = [false; STRING_KINDS.len()];
     elf::in_module_around(caller, |module| {
         for name in module.imports() {
@@ -306,7 +331,7 @@ fn find_imported(caller: *const c_void, own: bool, scope: &Scope) -> Option<Way>
     });
     let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
     let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };
-    find_append(scope, kind).map(|append| Way::Append(append, kind.route))
+    Some(kind)
 }
 
 fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
