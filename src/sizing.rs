@@ -248,13 +248,7 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     let bits = reachable(bits);
     let m = bits as f64;
 
-    let mut powers = [1.0; MAX_PROBES as usize + 1];
-    let mut power = 1.0;
-    for place in &mut powers {
-        *place = power;
-        power *= fill;
-    }
-    let set = |positions: u32| powers.get(positions.min(k) as usize).copied().unwrap_or(0.0);
+    let set = |positions: u32| power(fill, positions.min(k));
     let shifted = 1.0 + (1..k).map(|shift| 2.0 * set(shift)).sum::<f64>();
 
     // Each time the 32-bit sum of a progression wraps, up to k - 1 times, it goes on elsewhere,
@@ -274,6 +268,11 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     let all_set = set(k - 1) * (1.0 - third.missed_by_others * (1.0 - third.shared));
     let no = (1.0 - all_set) * (1.0 - short_cycles.clamp(0.0, 1.0)) * (1.0 - same_progression);
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
+}
+
+#[inline(never)]
+fn power(base: f64, exponent: u32) -> f64 {
+    (0..exponent).fold(1.0, |product, _| product * base)
 }
 
 /// How many steps modulo a multiple of `len` return after exactly `len` probes: Euler's totient.

@@ -103,46 +103,51 @@ impl Tables {
         unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const c_char) }
     }
 
-    /// The names that the module imports from others, some of them several times: those that
-    /// something in it refers to. (How many symbols there are, no table says that all modules have.)
-    pub(super) fn imports(&self) -> impl Iterator<Item = &CStr> {
-        let imported = self.relocated().filter(|(symbol, _)| symbol.st_shndx == 0);
-        imported.map(|(symbol, _)| self.name(symbol))
+    /// Calls `visit` with the names that the module imports from others, some of them several times:
+    /// those that something in it refers to. (How many symbols there are, no table says that all
+    /// modules have.)
+    pub(super) fn imports(&self, mut visit: impl FnMut(&CStr)) {
+        self.each_relocation(&mut |symbol, _| {
+            if symbol.st_shndx == 0 {
+                visit(self.name(symbol));
+            }
+        });
     }
 
-    /// The module's references to `name` that the loader had to bind.
-    pub(super) fn references(&self, name: &CStr) -> impl Iterator<Item = Reference> {
-        self.relocated().filter(move |(symbol, _)| self.name(symbol) == name).map(
-            |(symbol, place)| Reference {
-                // SAFETY: a word in the module, where code reads it as we do here.
-                target: unsafe { *place },
-                own_definition: if symbol.st_shndx != 0 {
-                    self.base.wrapping_add(symbol.st_value as usize) as *const c_void
-                } else {
-                    core::ptr::null()
-                },
-            },
-        )
+    /// Calls `visit` with the module's references to `name` that the loader had to bind.
+    pub(super) fn references(&self, name: &CStr, mut visit: impl FnMut(Reference)) {
+        self.each_relocation(&mut |symbol, place| {
+            if self.name(symbol) == name {
+                visit(Reference {
+                    // SAFETY: a word in the module, where code reads it as we do here.
+                    target: unsafe { *place },
+                    own_definition: if symbol.st_shndx != 0 {
+                        self.base.wrapping_add(symbol.st_value as usize) as *const c_void
+                    } else {
+                        core::ptr::null()
+                    },
+                });
+            }
+        });
     }
 
-    /// The symbols that the module's relocations name, and the words that they relocate.
-    fn relocated(&self) -> impl Iterator<Item = (&Symbol, *const *const c_void)> {
-        self.relocations
-            .iter()
-            .flat_map(|table| {
-                let words = table.bytes / size_of::<usize>();
-                // SAFETY: the module's own table of relocations.
-                let words = unsafe { memory::array(table.start as *const usize, words) };
-                words.chunks_exact(table.entry_words.max(REL_WORDS))
-            })
-            .filter_map(move |relocation| {
-                let &[offset, info, ..] = relocation else { return None };
+    /// Calls `visit` with the symbols that the module's relocations name, and the words they relocate.
+    #[inline(never)]
+    fn each_relocation(&self, visit: &mut dyn FnMut(&Symbol, *const *const c_void)) {
+        for table in &self.relocations {
+            let words = table.bytes / size_of::<usize>();
+            // SAFETY: the module's own table of relocations.
+            let words = unsafe { memory::array(table.start as *const usize, words) };
+            for relocation in words.chunks_exact(table.entry_words.max(REL_WORDS)) {
+                let &[offset, info, ..] = relocation else { continue };
                 let index = if cfg!(target_pointer_width = "64") { info >> 32 } else { info >> 8 };
-                // SAFETY: a relocation's symbol is in the symbol table.
-                let symbol = || unsafe { &*(self.symbols as *const Symbol).add(index) };
-                let place = self.base.wrapping_add(offset) as *const *const c_void;
-                (index != 0).then(|| (symbol(), place))
-            })
+                if index != 0 {
+                    // SAFETY: a relocation's symbol is in the symbol table.
+                    let symbol = unsafe { &*(self.symbols as *const Symbol).add(index) };
+                    visit(symbol, self.base.wrapping_add(offset) as *const *const c_void);
+                }
+            }
+        }
     }
 }
 
@@ -155,7 +160,7 @@ unsafe fn headers(info: &libc::dl_phdr_info) -> &[ProgramHeader] {
 
 /// Calls `visit` with the tables of the module around `address`. What it calls may not load,
 /// unload or look up anything: the loader's lock is held.
-pub(super) fn in_module_around(address: *const c_void, mut visit: impl FnMut(&Tables)) {
+pub(super) fn in_module_around(address: *const c_void, visit: &mut dyn FnMut(&Tables)) {
     for_each_module(&mut |info| {
         // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
         let (headers, tables) = unsafe { (headers(info), Tables::read(info)) };
@@ -171,7 +176,7 @@ pub(super) fn in_module_around(address: *const c_void, mut visit: impl FnMut(&Ta
 }
 
 /// Calls `visit` with the tables of every module, as [`in_module_around`].
-pub(super) fn in_every_module(mut visit: impl FnMut(&Tables)) {
+pub(super) fn in_every_module(visit: &mut dyn FnMut(&Tables)) {
     for_each_module(&mut |info| {
         // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
         if let Some(tables) = unsafe { Tables::read(info) } {

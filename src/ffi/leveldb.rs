@@ -12,7 +12,7 @@ use super::elf;
 use super::lifetime;
 use super::modules::{self, Scope};
 use super::object::Object;
-use super::route::{self, Way};
+use super::route;
 use super::stats::Route;
 
 /// What the linker decided about LevelDB's names.
@@ -155,13 +155,7 @@ pub fn active(link: Link) -> *const c_char {
     if only_original(linked_create).is_some() {
         return c"original (a LevelDB whose std::string is not known)".as_ptr();
     }
-    let route = route::find(ptr::null(), linked_create, |way| {
-        Some(match way {
-            Way::Append(_, route) => route,
-            Way::Create(_) => Route::Delegate,
-            Way::Original(_) => return None,
-        })
-    });
+    let route = route::find(ptr::null(), linked_create, &mut route::by_us);
     choice::with_failure(match route {
         Some(Route::AppendCxx11) => c"leveldb_bloom (append-cxx11)",
         Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",
@@ -197,13 +191,13 @@ fn is_kept_out() -> bool {
         if !modules::is_own(ours.as_ptr()) {
             return false;
         }
-        elf::in_every_module(|module| {
-            for reference in module.references(name) {
+        elf::in_every_module(&mut |module| {
+            module.references(name, |reference| {
                 bound_to_ours |= ptr::eq(reference.target, ours.as_ptr());
                 bound_to_own |= !reference.own_definition.is_null()
                     && ptr::eq(reference.target, reference.own_definition)
                     && !ptr::eq(reference.target, ours.as_ptr());
-            }
+            });
         });
     }
     bound_to_own && !bound_to_ours

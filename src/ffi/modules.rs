@@ -122,7 +122,7 @@ pub(super) fn is_own(address: *const c_void) -> bool {
 ///
 /// The names are collected first: looking names up while dl_iterate_phdr holds the loader's lock
 /// could wait for a thread that holds the other lock and waits for this one.
-pub(super) fn for_each(mut visit: impl FnMut(&Scope) -> bool) {
+pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
     let mut names = Names { first: ptr::null_mut() };
     // SAFETY: `collect` has dl_iterate_phdr's signature and is given `names`, which outlives it.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };

@@ -170,7 +170,7 @@ impl Object {
 
     #[cold]
     fn find_appender(&self, caller: *const c_void) -> Option<()> {
-        let route = route::find(caller, self.linked_create, |way| match way {
+        let route = route::find(caller, self.linked_create, &mut |way| match way {
             Way::Append(append, route) => {
                 self.append.store(append as *mut c_void, Ordering::Release);
                 Some(route)

@@ -38,8 +38,8 @@ struct StringKind {
     /// `leveldb::DestroyDB(const std::string&, const Options&)` with this string.
     host: &'static CStr,
     append: &'static CStr,
-    /// How the mangled names of this string's member functions begin.
-    members: [&'static str; 2],
+    /// How the mangled names of this string's member functions begin, behind `_ZN` or `_ZNK`.
+    members: &'static str,
     route: Route,
 }
 
@@ -99,19 +99,19 @@ static STRING_KINDS: [StringKind; 3] = [
     StringKind {
         host: c_str(concat!(cxx11_host!(), "\0")),
         append: c_str(concat!(cxx11_append!(), "\0")),
-        members: ["_ZNSt7__cxx1112basic_stringIc", "_ZNKSt7__cxx1112basic_stringIc"],
+        members: "St7__cxx1112basic_stringIc",
         route: Route::AppendCxx11,
     },
     StringKind {
         host: c_str(concat!(cow_host!(), "\0")),
         append: c_str(concat!(cow_append!(), "\0")),
-        members: ["_ZNSs", "_ZNKSs"],
+        members: "Ss",
         route: Route::AppendCopyOnWrite,
     },
     StringKind {
         host: c_str(concat!(libcxx_host!(), "\0")),
         append: c_str(concat!(libcxx_append!(), "\0")),
-        members: ["_ZNSt3__112basic_stringIc", "_ZNKSt3__112basic_stringIc"],
+        members: "St3__112basic_stringIc",
         route: Route::AppendLibcxx,
     },
 ];
@@ -191,17 +191,20 @@ pub(super) enum Way {
     Original(NewPolicy),
 }
 
+/// Takes a way, or refuses it.
+type Accept<'a> = &'a mut dyn FnMut(Way) -> Option<Route>;
+
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
 /// unknown), best first, until it takes one.
-pub(super) fn find<R>(
+pub(super) fn find(
     caller: *const c_void,
     linked_create: Option<CreatePolicy>,
-    mut accept: impl FnMut(Way) -> Option<R>,
-) -> Option<R> {
+    accept: Accept<'_>,
+) -> Option<Route> {
     let own = modules::is_own(caller);
     let scope = if own { None } else { Scope::of_address(caller) };
     let of_module = match &scope {
-        Some(module @ Scope::Module(_)) => find_in(module, &mut accept),
+        Some(module @ Scope::Module(_)) => find_in(module, accept),
         _ => None,
     };
     let found = of_module.or_else(|| {
@@ -241,16 +244,22 @@ fn complete_type_info(scope: &Scope) {
     }
 }
 
-/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through.
-pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
-    let usable = |way| match way {
-        Way::Append(..) | Way::Create(_) => Some(()),
+/// Takes the ways of filters that we make.
+pub(super) fn by_us(way: Way) -> Option<Route> {
+    match way {
+        Way::Append(_, route) => Some(route),
+        Way::Create(_) => Some(Route::Delegate),
         Way::Original(_) => None,
-    };
-    let mut found = find(ptr::null(), linked_create, usable).is_some();
+    }
+}
+
+/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through.
+#[inline(never)]
+pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
+    let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
     if !found {
-        modules::for_each(|scope| {
+        modules::for_each(&mut |scope| {
             found = find_string(scope).is_some() || find_create(scope).is_some();
             !found
         });
@@ -269,7 +278,7 @@ pub(super) fn several_leveldbs() -> bool {
         !several
     };
     look(&Scope::Global);
-    modules::for_each(look);
+    modules::for_each(&mut look);
     several
 }
 
@@ -278,10 +287,7 @@ fn linked() -> &'static Linked {
     unsafe { &LINKED }
 }
 
-fn find_linked<R>(
-    create: Option<CreatePolicy>,
-    accept: &mut impl FnMut(Way) -> Option<R>,
-) -> Option<R> {
+fn find_linked(create: Option<CreatePolicy>, accept: Accept<'_>) -> Option<Route> {
     linked()
         .strings
         .iter()
@@ -294,7 +300,7 @@ fn find_linked<R>(
         .and_then(accept)
 }
 
-fn find_in<R>(scope: &Scope, accept: &mut impl FnMut(Way) -> Option<R>) -> Option<R> {
+fn find_in(scope: &Scope, accept: Accept<'_>) -> Option<Route> {
     if let Some((append, route)) = find_string(scope) {
         return accept(Way::Append(append, route));
     }
@@ -307,7 +313,7 @@ fn find_in<R>(scope: &Scope, accept: &mut impl FnMut(Way) -> Option<R>) -> Optio
 fn find_unanimous() -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
-    modules::for_each(|scope| {
+    modules::for_each(&mut |scope| {
         if let Some((append, route)) = find_string(scope) {
             differ = unanimous.is_some_and(|(_, first)| first != route);
             unanimous = unanimous.or(Some((append, route)));
@@ -320,14 +326,16 @@ fn find_unanimous() -> Option<Way> {
 /// The string whose members the module around `caller` imports, if it is one kind only.
 fn imported_kind(caller: *const c_void, own: bool) -> Option<&'static StringKind> {
     let mut used = [false; STRING_KINDS.len()];
-    elf::in_module_around(caller, |module| {
-        for name in module.imports() {
+    elf::in_module_around(caller, &mut |module| {
+        module.imports(|name| {
+            let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
+            let member = member.strip_prefix(b"K").unwrap_or(member);
             for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
-                let member = |start: &&str| name.to_bytes().starts_with(start.as_bytes());
                 // In our own module each `append` is imported by us.
-                *used |= kind.members.iter().any(member) && !(own && name == kind.append);
+                *used |=
+                    member.starts_with(kind.members.as_bytes()) && !(own && name == kind.append);
             }
-        }
+        });
     });
     let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
     let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };

@@ -240,16 +240,8 @@ fn insert(hashes: impl Iterator<Item = u32>, k: u32, array: &mut [u8]) {
     }
 }
 
-/// Whether all bits of hash `h` are set.
-#[inline(always)]
-pub(super) fn contains(h: u32, k: u32, array: &[u8]) -> bool {
-    match array.try_into() {
-        Ok(word) => contains_in_word(h, k, word),
-        Err(_) => contains_all(h, k, near(array.len()), array),
-    }
-}
-
-/// `contains` for 64 bits, the fewest a policy makes: the remainder is the sum's last six bits.
+/// Whether all bits of hash `h` are set in 64 bits, the fewest a policy makes: the remainder is the
+/// sum's last six bits.
 #[inline(always)]
 pub(super) fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
     let word = u64::from_le_bytes(array);
@@ -273,11 +265,11 @@ pub(super) fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
     all != 0
 }
 
-/// `contains` for a kernel with vectors, which a compiler would otherwise unroll into it by the
-/// kilobyte.
+/// Whether all bits of hash `h` are set, for a kernel with vectors, into which a compiler would
+/// otherwise unroll it by the kilobyte.
 #[inline(never)]
 pub(super) fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
-    contains(h, k, array)
+    contains_all(h, k, near(array.len()), array)
 }
 
 /// How many probes are asked for at once. Where to stop among them is what a
@@ -304,12 +296,19 @@ pub(super) fn near(bytes: usize) -> Option<Modulus> {
 /// keys 112 instead of 124.
 const USUAL: u32 = 6;
 
+/// `contains_all` for a query on its own.
+#[inline(always)]
+pub(super) fn contains_all_alone(h: u32, k: u32, array: &[u8]) -> bool {
+    match near(array.len()) {
+        Some(modulus) if k == USUAL => contains_some(h, h.rotate_right(17), USUAL, modulus, array),
+        near => contains_all(h, k, near, array),
+    }
+}
+
 #[inline(always)]
 pub(super) fn contains_all(h: u32, k: u32, near: Option<Modulus>, array: &[u8]) -> bool {
-    let delta = h.rotate_right(17);
     match near {
-        Some(modulus) if k == USUAL => contains_some(h, delta, USUAL, modulus, array),
-        Some(modulus) if k <= AT_ONCE => contains_some(h, delta, k, modulus, array),
+        Some(modulus) if k <= AT_ONCE => contains_some(h, h.rotate_right(17), k, modulus, array),
         _ => contains_many(h, k, near, array),
     }
 }
@@ -364,7 +363,13 @@ pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
     match Filter::parse(filter) {
         Filter::Never => false,
         Filter::Always => true,
-        Filter::Probe { array, k } => through_a_branch(contains(hash(key.as_bytes()), k, array)),
+        Filter::Probe { array, k } => {
+            let h = hash(key.as_bytes());
+            through_a_branch(match array.try_into() {
+                Ok(word) => contains_in_word(h, k, word),
+                Err(_) => contains_all_alone(h, k, array),
+            })
+        }
     }
 }
 

@@ -203,7 +203,7 @@ pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     }
     let h = portable::hash(key.as_bytes());
     through_a_branch(if filter.len() > *SMALL.end() {
-        portable::contains_all(h, k, portable::near(array.len()), array)
+        portable::contains_all_alone(h, k, array)
     } else if filter.len() >= *SMALL.start() {
         // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
         unsafe {
