@@ -3,13 +3,16 @@
  * Policy i, from 1 to COUNT, has i bits per key and makes a filter of i keys through the callbacks,
  * of which it is then asked for the first, and for another one of a filter without bits. HOW tells
  * what becomes of the policies: they are destroyed, left, or destroyed late, when the library has
- * written its report at exit. */
+ * written its report at exit; or left by the program and two children of its own (fork), each of
+ * which asks the first policy once more. */
 
 #include <leveldb_bloom.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { kMost = 100 };
 
@@ -40,6 +43,19 @@ static int UsePolicy(int number) {
   return right;
 }
 
+static int Fork(void) {
+  static const char kAll[9] = {-1, -1, -1, -1, -1, -1, -1, -1, 1};
+  int i, status;
+  for (i = 0; i < 2; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      exit(leveldb_bloom_vtable()->key_may_match(policies[0], "key", 3, kAll, sizeof(kAll)) - 1);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0) return 0;
+  }
+  return 1;
+}
+
 int main(int argc, char** argv) {
   const int count = argc == 3 ? atoi(argv[2]) : 0;
   int i;
@@ -47,13 +63,15 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "late") == 0) {
     /* What is registered first runs last. */
     if (atexit(DestroyAll) != 0) return 3;
-  } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0) {
+  } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0 &&
+             strcmp(argv[1], "fork") != 0) {
     return 2;
   }
   for (i = 1; i <= count; i++) {
     if (!UsePolicy(i)) return 4;
   }
   if (strcmp(argv[1], "destroy") == 0) DestroyAll();
+  if (strcmp(argv[1], "fork") == 0 && !Fork()) return 5;
   printf("%s\n", getauxval(AT_SECURE) ? "secure" : "not secure");
   return 0;
 }

@@ -90,6 +90,21 @@ TEST_F(StatisticsTest, FileIsAppendedTo) {
   }
 }
 
+// What all lines say together is what was done, once.
+TEST_F(StatisticsTest, ChildrenOfForkWriteWhatTheyDid) {
+  EXPECT_EQ(0, Run(file(), "fork", 3).status);
+  std::map<uint64_t, int> lines, filters, queries;
+  for (const StatisticsLine& line : StatisticsLines(ReadFile(file()))) {
+    const uint64_t number = line.Number("bits_per_key");
+    lines[number]++;
+    filters[number] += static_cast<int>(line.Number("filters"));
+    queries[number] += static_cast<int>(line.Number("queries"));
+  }
+  EXPECT_EQ((std::map<uint64_t, int>{{1, 3}, {2, 3}, {3, 3}}), lines);
+  EXPECT_EQ((std::map<uint64_t, int>{{1, 1}, {2, 1}, {3, 1}}), filters);
+  EXPECT_EQ((std::map<uint64_t, int>{{1, 4}, {2, 2}, {3, 2}}), queries);
+}
+
 TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   for (const std::string& path : {folder_.Path("no/such/folder"), folder_.Path("")}) {
     for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(path, how, 3));

@@ -148,8 +148,7 @@ unsafe extern "C" fn release(call: *const Call) {
 #[cold]
 fn unreachable_host() -> ! {
     const MESSAGE: &CStr =
-        c"leveldb_bloom: CreateFilter was called by a program whose std::string \
-        cannot be found; see \"not supported\" in leveldb_bloom's README\n";
+        c"leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n";
     // SAFETY: a constant message; abort takes nothing.
     unsafe {
         libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes());

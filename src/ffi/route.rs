@@ -268,17 +268,15 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     found
 }
 
-/// Whether the process has LevelDBs that it keeps apart, each seen by other modules.
+/// Whether modules see different LevelDBs, which the process then keeps apart.
 pub(super) fn several_leveldbs() -> bool {
     let (mut first, mut several) = (None, false);
-    let mut look = |scope: &Scope| {
+    modules::for_each(&mut |scope| {
         for found in STRING_KINDS.iter().filter_map(|kind| scope.find(kind.host)) {
             several |= found != *first.get_or_insert(found);
         }
         !several
-    };
-    look(&Scope::Global);
-    modules::for_each(&mut look);
+    });
     several
 }
 

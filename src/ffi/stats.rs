@@ -162,7 +162,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         // A child of fork has none of the threads that could give the lock back.
         // SAFETY: functions without arguments that stay loaded (`-z nodelete`).
         unsafe {
-            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
+            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(write_all);
         }
     }
@@ -215,15 +215,23 @@ unsafe extern "C" fn after_fork() {
     unsafe { libc::pthread_mutex_unlock(LIVING.mutex.get()) };
 }
 
+unsafe extern "C" fn after_fork_in_child() {
+    for_each_living(Counters::forget);
+    // SAFETY: the other half of `before_fork`.
+    unsafe { after_fork() };
+}
+
 extern "C" fn write_all() {
+    for_each_living(Counters::write);
+}
+
+fn for_each_living(visit: fn(&Counters)) {
     LIVING.with(|first| {
         let mut counters = *first;
-        while !counters.is_null() {
-            // SAFETY: an entry of the list lives until `finish` takes it out under the lock.
-            unsafe {
-                (*counters).write();
-                counters = (*counters).next;
-            }
+        // SAFETY: an entry of the list lives until `finish` takes it out under the lock.
+        while let Some(living) = unsafe { counters.as_ref() } {
+            visit(living);
+            counters = living.next;
         }
     });
 }
@@ -264,6 +272,14 @@ impl Counters {
 
     pub(super) fn has_route(&self, route: Route) -> bool {
         self.route.load(Ordering::Relaxed) == route as u8
+    }
+
+    /// In a child of fork: what was counted before is the parent's to write.
+    fn forget(&self) {
+        let Counters { filters, keys, filter_bytes, queries, negatives, .. } = self;
+        for count in [filters, keys, filter_bytes, queries, negatives] {
+            count.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Appends the line to its destination in one write, so that lines of several processes do
