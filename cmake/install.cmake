@@ -12,6 +12,11 @@ install(FILES "${lib_dir}/${shared_name}" "${lib_dir}/${soname}"
 install(FILES "${lib_dir}/libleveldb_bloom.so" "${lib_dir}/libleveldb_bloom.a"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
 # For `cmake --install --strip`; CMake strips only what it has built itself.
+# Relative to the prefix, unless it is a path of its own.
+set(installed_libdir "${CMAKE_INSTALL_LIBDIR}")
+if(NOT IS_ABSOLUTE "${installed_libdir}")
+  string(PREPEND installed_libdir "\${CMAKE_INSTALL_PREFIX}/")
+endif()
 foreach(pair runtime:${shared_name}:--strip-unneeded
     development:libleveldb_bloom.a:--strip-debug)
   string(REPLACE ":" ";" pair "${pair}")
@@ -21,7 +26,7 @@ foreach(pair runtime:${shared_name}:--strip-unneeded
   install(CODE "if(CMAKE_INSTALL_DO_STRIP)
     execute_process(COMMAND \"${CMAKE_STRIP}\" ${how} --remove-section=.comment
       --enable-deterministic-archives
-      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${file}\"
+      \"\$ENV{DESTDIR}${installed_libdir}/${file}\"
       RESULT_VARIABLE result)
     if(result)
       message(FATAL_ERROR \"${CMAKE_STRIP}: \${result}\")

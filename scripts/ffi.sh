@@ -53,7 +53,8 @@ system_python=/usr/bin/python3
 
 # pip_install REQUIREMENTS: into the folder's own environment.
 pip_install() {
-  [ -x "$python" ] || "$system_python" -m venv "$out/venv"
+  # Anew, too, where making it was interrupted.
+  "$python" -m pip --version >/dev/null 2>&1 || "$system_python" -m venv --clear "$out/venv"
   "$python" -m pip install --quiet --disable-pip-version-check -r "$1"
 }
 

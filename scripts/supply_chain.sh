@@ -44,12 +44,17 @@ done
 
 ensure_rust
 command -v cc >/dev/null || ensure_packages build-essential
+command -v git >/dev/null || ensure_packages git
 target=${CARGO_TARGET_DIR:-$root/target}
 libraries=(--package leveldb-bloom --package leveldb-bloom-shared --package leveldb-bloom-static)
 
 step "lock file"
 cargo metadata --locked --format-version 1 >/dev/null
-git ls-files --error-unmatch Cargo.lock
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  git ls-files --error-unmatch Cargo.lock
+else
+  echo "not looked at: no repository of git's, or one that it does not trust"
+fi
 
 step "dependencies"
 # Cargo prints the package itself first; for every target, not only this one.
@@ -68,6 +73,8 @@ for file in src/lib.rs src/probe.rs build.rs README.md LICENSE CHANGELOG.md; do
   grep -qx "$file" <<<"$listed" || fail "not in the package: $file"
 done
 wc -l <<<"$listed" | sed 's/$/ files/'
+# Another version's would be found too.
+rm -f "$target"/package/leveldb-bloom-[0-9]*.crate
 cargo package --locked --quiet --package leveldb-bloom --allow-dirty --no-verify 2>/dev/null
 unpacked=$target/unpacked
 rm -rf "$unpacked"

@@ -32,20 +32,21 @@ if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
   ensure_packages nodejs npm
 fi
 
-work=$root/target/inspector
+target=${CARGO_TARGET_DIR:-$root/target}
+work=$target/inspector
 mkdir -p "$work"
 step "building the command, the library and the writers"
 cargo build --locked --quiet -p leveldb-bloom-inspector
 cargo build --locked --quiet --release -p leveldb-bloom-shared
-library=$root/target/release/libleveldb_bloom.so
+library=$target/release/libleveldb_bloom.so
 tests=inspector/tests/databases
 # Stock LevelDB makes the filters: ours comes second, for the functions that only it has.
-cc -O2 -Wall -Wextra -Werror -Iinclude "$tests/writer.c" -lleveldb "$library" -Wl,-rpath,"$root/target/release" -o "$work/writer"
+cc -O2 -Wall -Wextra -Werror -Iinclude "$tests/writer.c" -lleveldb "$library" -Wl,-rpath,"$target/release" -o "$work/writer"
 GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go-cache GOFLAGS= \
   go build -o "$work/writer-go" "$tests/writer.go"
 /usr/bin/python3 ctest/routes/fetch.py wheel "$work/wheel"
 /usr/bin/python3 ctest/routes/fetch.py npm "$work/npm"
 
 step "databases"
-/usr/bin/python3 -B "$tests/test.py" "$root/target/debug/leveldb-bloom" "$library" "$work" \
+/usr/bin/python3 -B "$tests/test.py" "$target/debug/leveldb-bloom" "$library" "$work" \
   "$work/wheel" "$work/npm/node_modules" "$@"

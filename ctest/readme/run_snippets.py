@@ -107,9 +107,7 @@ class Runner:
         if not again:
             shutil.rmtree(self.work, ignore_errors=True)
         shutil.rmtree(self.copy, ignore_errors=True)
-        shutil.copytree(self.source, self.copy, symlinks=True,
-                        ignore=lambda folder, names: SKIPPED_FOLDERS & set(names)
-                        if Path(folder) == self.source else set())
+        shutil.copytree(self.source, self.copy, symlinks=True, ignore=self.not_sources)
         consumers = self.copy / "ctest/consumers"
         for program in ("database.c", "database.cc"):
             suffix = Path(program).suffix
@@ -144,6 +142,14 @@ class Runner:
                 '  if readelf -d a.out | grep "NEEDED.*libleveldb[.]so"; then exit 1; fi ;;\nesac\n'
                 'if [ -e a.out ]; then ./a.out; fi\n')
             wrapper.chmod(0o755)
+
+    def not_sources(self, folder, names):
+        """What is built: in a build tree in the sources, this copy is too."""
+        folder = Path(folder)
+        return {name for name in names
+                if folder == self.source and name in SKIPPED_FOLDERS
+                or (folder / name / "CMakeCache.txt").exists()
+                or (folder / name) in self.work.parents or (folder / name) == self.work}
 
     def sh(self, snippet):
         text = snippet.whole().replace("/usr/local/", f"{self.tree}/")

@@ -18,7 +18,8 @@ pub(super) struct Handle(NonNull<c_void>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: from dlopen, closed once. The module was loaded before and stays so.
+        // SAFETY: from dlopen, closed once. The module was loaded before; should who loaded it have
+        // closed it meanwhile, it ends here as it would have there.
         unsafe { libc::dlclose(self.0.as_ptr()) };
     }
 }

@@ -160,7 +160,8 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
     };
     if !PREPARED.swap(true, Ordering::AcqRel) {
         // A child of fork has none of the threads that could give the lock back.
-        // SAFETY: functions without arguments that stay loaded (`-z nodelete`).
+        // SAFETY: functions without arguments. They stay loaded (`-z nodelete`), or are in a module
+        // whose handlers glibc forgets when it is closed.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(write_all);

@@ -25,7 +25,7 @@ pub(super) fn bits_of(bytes: usize) -> Option<NonZeroU32> {
 #[derive(Clone, Copy)]
 pub(super) struct Modulus {
     pub bits: NonZeroU32,
-    /// 2^64 / bits and a little more; 0 stands for 2^64.
+    /// 2^64 / bits and a little more.
     #[cfg(target_pointer_width = "64")]
     inverse: u64,
 }
