@@ -563,7 +563,7 @@ fn huge_key() {
 }
 
 /// As C++ does, in memory of the host's.
-#[cfg(unix)]
+#[cfg(leveldb_bloom_c_interface)]
 #[test]
 fn a_policy_writes_all_of_a_filter() {
     for kernel in Kernel::available() {
