@@ -207,7 +207,7 @@ pub extern "C" fn leveldb_bloom_policy_shared(bits_per_key: c_int) -> *mut level
 
 /// The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
 /// it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
-/// same pointer each time; for one LevelDB library in the process. NULL if there is no memory.
+/// same pointer each time; for one LevelDB library, which stays loaded. NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_filterpolicy_shared(
     bits_per_key: c_int,

@@ -202,8 +202,9 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create_bloom(int bits_per_ke
 
 /*
  A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
- where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback but the
- destructor is NULL, or there is no memory.
+ where the process has one; where it has several, the policy finds its own when it is used.
+ Elsewhere NULL, with `state` left to the caller, if a callback but the destructor is NULL, or there
+ is no memory.
  */
 struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
                                                            void (*destructor)(void*),
@@ -304,7 +305,7 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_shared(int bits_per_key);
 /*
  The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
  it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
- same pointer each time; for one LevelDB library in the process. NULL if there is no memory.
+ same pointer each time; for one LevelDB library, which stays loaded. NULL if there is no memory.
  */
 struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
 

@@ -270,6 +270,7 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
 }
 
+/// A loop, because `core` has no powers; once, because `rate` would have three copies of it.
 #[inline(never)]
 fn power(base: f64, exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)

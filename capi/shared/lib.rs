@@ -36,8 +36,9 @@ pub extern "C" fn leveldb_filterpolicy_create_bloom(
 }
 
 /// A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
-/// where the process has one. Elsewhere NULL, with `state` left to the caller, if a callback but the
-/// destructor is NULL, or there is no memory.
+/// where the process has one; where it has several, the policy finds its own when it is used.
+/// Elsewhere NULL, with `state` left to the caller, if a callback but the destructor is NULL, or there
+/// is no memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_filterpolicy_create(
     state: *mut c_void,

@@ -291,9 +291,8 @@ pub(super) fn near(bytes: usize) -> Option<Modulus> {
 
 /// The probes of 10 bits a key, which is what LevelDB's documentation proposes
 /// and nearly all databases have. Written out, they take a query through LevelDB
-/// 141 instructions instead of 160, and 37 cycles instead of 40 (a filter of
-/// 1,000 keys, AMD EPYC of the third generation, 2026-11-22); in a filter of 4
-/// keys 112 instead of 124.
+/// 142 instructions instead of 161 (`scripts/bench.sh --instructions`, a filter of
+/// 1,000 keys, AMD EPYC of the third generation, 2026-11-22).
 const USUAL: u32 = 6;
 
 /// `contains_all` for a query on its own.
