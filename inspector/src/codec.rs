@@ -3,13 +3,24 @@
 use std::cell::RefCell;
 use std::io::Read;
 
+use flate2::{Decompress, FlushDecompress, Status};
 use leveldb_bloom_table::{Codec, Compression, Refusal};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// Snappy, zstd, and checksums by the processor's own instruction. For one thread.
-#[derive(Default)]
+/// Snappy, zstd, the deflate of Minecraft's LevelDB, and checksums by the processor's own
+/// instruction. For one thread.
 pub struct Fast {
     zstd: RefCell<FrameDecoder>,
+    deflate: RefCell<Decompress>,
+}
+
+impl Default for Fast {
+    fn default() -> Self {
+        Fast {
+            zstd: RefCell::new(FrameDecoder::new()),
+            deflate: RefCell::new(Decompress::new(false)),
+        }
+    }
 }
 
 impl Codec for Fast {
@@ -22,8 +33,14 @@ impl Codec for Fast {
     ) -> Result<(), Refusal> {
         match compression {
             Compression::Snappy => snappy(input, limit, output),
+            Compression::Zstd if is_zlib(input) => {
+                inflate(&mut self.deflate.borrow_mut(), ZLIB, input, limit, output)
+            }
             Compression::Zstd => zstd(&mut self.zstd.borrow_mut(), input, limit, output),
-            _ => Err(Refusal::Unknown),
+            Compression::RawDeflate => {
+                inflate(&mut self.deflate.borrow_mut(), RAW, input, limit, output)
+            }
+            Compression::None | Compression::Other(_) => Err(Refusal::Unknown),
         }
     }
 
@@ -59,18 +76,8 @@ fn zstd(
     output: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
     output.clear();
-    let mut stream = StreamingDecoder::new_with_decoder(input, decoder).map_err(|_| {
-        let zlib = matches!(input, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..]);
-        Refusal::damaged(
-            "zstd",
-            if zlib {
-                "a zstd frame (this looks like zlib, which Minecraft's LevelDB writes under the same \
-                 number)"
-            } else {
-                "a zstd frame"
-            },
-        )
-    })?;
+    let mut stream = StreamingDecoder::new_with_decoder(input, decoder)
+        .map_err(|_| Refusal::damaged("zstd", "a zstd frame"))?;
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     (&mut stream)
         .take(most)
@@ -82,10 +89,73 @@ fn zstd(
     Ok(())
 }
 
+/// How zlib begins, with a window of 32 KiB and at any level. A frame of zstd begins otherwise.
+fn is_zlib(input: &[u8]) -> bool {
+    matches!(input, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
+}
+
+/// What is around the deflated bytes.
+#[derive(Clone, Copy)]
+struct Wrapping {
+    name: &'static str,
+    zlib: bool,
+}
+
+const ZLIB: Wrapping = Wrapping { name: "zlib", zlib: true };
+const RAW: Wrapping = Wrapping { name: "deflate", zlib: false };
+
+fn inflate(
+    state: &mut Decompress,
+    wrapping: Wrapping,
+    input: &[u8],
+    limit: usize,
+    output: &mut Vec<u8>,
+) -> Result<(), Refusal> {
+    let damaged = || Refusal::damaged(wrapping.name, "what zlib's deflate writes");
+    state.reset(wrapping.zlib);
+    output.clear();
+    loop {
+        // Room for one byte more than is allowed, to see that there is one.
+        let more = output.len().max(2 * input.len()).min((limit - output.len()).saturating_add(1));
+        output.try_reserve(more).map_err(|_| Refusal::NoMemory)?;
+        let before = (state.total_in(), output.len());
+        let rest = usize::try_from(before.0).ok().and_then(|taken| input.get(taken..));
+        let status = state
+            .decompress_vec(rest.unwrap_or(&[]), output, FlushDecompress::None)
+            .map_err(|_| damaged())?;
+        if output.len() > limit {
+            return Err(Refusal::TooLarge { len: output.len() as u64, limit: limit as u64 });
+        }
+        if status == Status::StreamEnd {
+            return Ok(());
+        }
+        // There was room, so it is the input that has ended.
+        if (state.total_in(), output.len()) == before {
+            return Err(damaged());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression as Level;
+    use flate2::read::{DeflateEncoder, ZlibEncoder};
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+    /// As the four methods store `bytes`.
+    fn stored(bytes: &[u8]) -> Vec<(Compression, Vec<u8>)> {
+        let snappy = snap::raw::Encoder::new().compress_vec(bytes).unwrap();
+        let zstd = compress_to_vec(bytes, CompressionLevel::Fastest);
+        let mut all = vec![(Compression::Snappy, snappy), (Compression::Zstd, zstd)];
+        for level in [Level::none(), Level::fast(), Level::default(), Level::best()] {
+            let (mut zlib, mut raw) = (Vec::new(), Vec::new());
+            ZlibEncoder::new(bytes, level).read_to_end(&mut zlib).unwrap();
+            DeflateEncoder::new(bytes, level).read_to_end(&mut raw).unwrap();
+            all.extend([(Compression::Zstd, zlib), (Compression::RawDeflate, raw)]);
+        }
+        all
+    }
 
     fn sample() -> Vec<u8> {
         (0..20_000u32).flat_map(|i| (i / 7 * 31).to_le_bytes()).collect()
@@ -98,17 +168,19 @@ mod tests {
     }
 
     #[test]
-    fn both_methods_give_back_what_went_in() {
+    fn all_methods_give_back_what_went_in() {
         for bytes in [sample(), b"short".to_vec(), Vec::new()] {
-            let snappy = snap::raw::Encoder::new().compress_vec(&bytes).unwrap();
-            assert_eq!(decompressed(Compression::Snappy, &snappy).unwrap(), bytes);
-            let mut portable = Vec::new();
-            leveldb_bloom_table::decompress_snappy(&snappy, 1 << 20, &mut portable).unwrap();
-            assert_eq!(portable, bytes);
-            let zstd = compress_to_vec(&bytes[..], CompressionLevel::Fastest);
-            assert_eq!(decompressed(Compression::Zstd, &zstd).unwrap(), bytes);
+            for (method, stored) in stored(&bytes) {
+                assert_eq!(decompressed(method, &stored).unwrap(), bytes, "{method:?}");
+                if method == Compression::Snappy {
+                    let mut portable = Vec::new();
+                    leveldb_bloom_table::decompress_snappy(&stored, 1 << 20, &mut portable)
+                        .unwrap();
+                    assert_eq!(portable, bytes);
+                }
+            }
         }
-        assert_eq!(decompressed(Compression::Other(4), b""), Err(Refusal::Unknown));
+        assert_eq!(decompressed(Compression::Other(3), b""), Err(Refusal::Unknown));
     }
 
     /// Every byte in turn: the decoders must not panic, and what snappy makes of it must be the same
@@ -116,25 +188,27 @@ mod tests {
     #[test]
     fn damage_has_an_answer() {
         let bytes = &sample()[..1000];
-        let zstd = compress_to_vec(bytes, CompressionLevel::Fastest);
-        let snappy = snap::raw::Encoder::new().compress_vec(bytes).unwrap();
-        for flipped in [0x01, 0x80, 0xff] {
-            for at in 0..zstd.len() {
-                let mut damaged = zstd.clone();
-                damaged[at] ^= flipped;
-                let _ = decompressed(Compression::Zstd, &damaged);
-                let _ = decompressed(Compression::Zstd, &zstd[..at]);
-            }
-            for at in 0..snappy.len() {
-                let mut damaged = snappy.clone();
-                damaged[at] ^= flipped;
-                let mut portable = Vec::new();
-                let result =
-                    leveldb_bloom_table::decompress_snappy(&damaged, 1 << 20, &mut portable);
-                let fast = decompressed(Compression::Snappy, &damaged);
-                assert_eq!(result.is_ok(), fast.is_ok(), "byte {at} ^ {flipped:02x}");
-                if let Ok(fast) = fast {
-                    assert_eq!(fast, portable);
+        for (method, stored) in stored(bytes) {
+            for at in 0..stored.len() {
+                // What is short of its end is not taken for all.
+                let short = decompressed(method, &stored[..at]);
+                assert!(short.is_err(), "{method:?}, {at} bytes of {}: {short:?}", stored.len());
+                for flipped in [0x01, 0x80, 0xff] {
+                    let mut damaged = stored.clone();
+                    damaged[at] ^= flipped;
+                    let fast = decompressed(method, &damaged);
+                    if method == Compression::Snappy {
+                        let mut portable = Vec::new();
+                        let result = leveldb_bloom_table::decompress_snappy(
+                            &damaged,
+                            1 << 20,
+                            &mut portable,
+                        );
+                        assert_eq!(result.is_ok(), fast.is_ok(), "byte {at} ^ {flipped:02x}");
+                        if let Ok(fast) = fast {
+                            assert_eq!(fast, portable);
+                        }
+                    }
                 }
             }
         }
@@ -143,17 +217,14 @@ mod tests {
     #[test]
     fn limits() {
         let zeros = vec![0; 1 << 20];
-        for (method, stored) in [
-            (Compression::Snappy, snap::raw::Encoder::new().compress_vec(&zeros).unwrap()),
-            (Compression::Zstd, compress_to_vec(&zeros[..], CompressionLevel::Fastest)),
-        ] {
+        for (method, stored) in stored(&zeros) {
             let mut output = Vec::new();
-            let result = Fast::default().decompress(method, &stored, (1 << 20) - 1, &mut output);
-            assert!(matches!(result, Err(Refusal::TooLarge { .. })), "{result:?}");
+            for limit in [0, 1000, (1 << 20) - 1] {
+                let result = Fast::default().decompress(method, &stored, limit, &mut output);
+                assert!(matches!(result, Err(Refusal::TooLarge { .. })), "{method:?}: {result:?}");
+            }
             assert_eq!(decompressed(method, &stored).unwrap().len(), 1 << 20);
         }
         assert!(decompressed(Compression::Snappy, b"\xff\xff\x3f\0a").is_err());
-        let zlib = decompressed(Compression::Zstd, b"\x78\x9c\x03\0\0\0\0\x01").unwrap_err();
-        assert!(format!("{zlib:?}").contains("Minecraft"));
     }
 }

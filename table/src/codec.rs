@@ -11,9 +11,11 @@ pub enum Compression {
     None,
     /// By snappy.
     Snappy,
-    /// By zstd.
+    /// By zstd; by zlib in Minecraft's LevelDB, which has the same number for it.
     Zstd,
-    /// By something else. Minecraft's LevelDB writes 4 for raw deflate.
+    /// By raw deflate, in Minecraft's LevelDB.
+    RawDeflate,
+    /// By something else.
     Other(u8),
 }
 
@@ -23,6 +25,7 @@ impl From<u8> for Compression {
             0 => Compression::None,
             1 => Compression::Snappy,
             2 => Compression::Zstd,
+            4 => Compression::RawDeflate,
             other => Compression::Other(other),
         }
     }
@@ -34,6 +37,7 @@ impl From<Compression> for u8 {
             Compression::None => 0,
             Compression::Snappy => 1,
             Compression::Zstd => 2,
+            Compression::RawDeflate => 4,
             Compression::Other(other) => other,
         }
     }
