@@ -184,6 +184,9 @@ struct leveldb_bloom_info {
 };
 
 #ifdef __cplusplus
+/* A function may have a struct's name; g++ says that this hides a constructor. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif /* __cplusplus */
 
@@ -664,6 +667,7 @@ const char *leveldb_bloom_active(void);
 
 #ifdef __cplusplus
 }  /* extern "C" */
+#pragma GCC diagnostic pop
 #endif  /* __cplusplus */
 
 #endif  /* LEVELDB_BLOOM_H */
