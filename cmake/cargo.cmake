@@ -13,22 +13,30 @@ if(CMAKE_CROSSCOMPILING)
     "build capi/shared or capi/static with cargo build --target.")
 endif()
 
+execute_process(COMMAND "${LEVELDB_BLOOM_CARGO}" --version --verbose
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE cargo_version)
+if(NOT cargo_version MATCHES "\nhost: ([^\n]+)\n")
+  message(FATAL_ERROR "${LEVELDB_BLOOM_CARGO} --version --verbose does not say its host")
+endif()
+set(cargo_host "${CMAKE_MATCH_1}")
 set(cargo_dir "${PROJECT_BINARY_DIR}/cargo")
+set(cargo_libraries "${cargo_dir}/${cargo_host}/release")
 set(lib_dir "${PROJECT_BINARY_DIR}/lib")
 set(shared_name "libleveldb_bloom.so.${PROJECT_VERSION}")
 set(soname "libleveldb_bloom.so.${PROJECT_VERSION_MAJOR}")
 file(MAKE_DIRECTORY "${lib_dir}")
 
 # A target rather than a command with dependencies: cargo knows best what has changed, and says so
-# at once when nothing has. CARGO_BUILD_TARGET would move its output.
+# at once when nothing has. The target is named because the user's configuration of cargo may name
+# another, by which cargo builds for that machine, and into a directory of its name.
 add_custom_target(leveldb_bloom_libraries ALL
-  COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${cargo_dir}"
-    "${LEVELDB_BLOOM_CARGO}" build --release --locked
+  COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${cargo_dir}"
+    "${LEVELDB_BLOOM_CARGO}" build --release --locked --target ${cargo_host}
     -p leveldb-bloom-shared -p leveldb-bloom-static
   COMMAND "${CMAKE_COMMAND}" -E copy_if_different
-    "${cargo_dir}/release/libleveldb_bloom.so" "${lib_dir}/${shared_name}"
+    "${cargo_libraries}/libleveldb_bloom.so" "${lib_dir}/${shared_name}"
   COMMAND "${CMAKE_COMMAND}" -E copy_if_different
-    "${cargo_dir}/release/libleveldb_bloom.a" "${lib_dir}/libleveldb_bloom.a"
+    "${cargo_libraries}/libleveldb_bloom.a" "${lib_dir}/libleveldb_bloom.a"
   COMMAND "${CMAKE_COMMAND}" -E create_symlink ${shared_name} "${lib_dir}/${soname}"
   COMMAND "${CMAKE_COMMAND}" -E create_symlink ${soname} "${lib_dir}/libleveldb_bloom.so"
   BYPRODUCTS "${lib_dir}/${shared_name}" "${lib_dir}/libleveldb_bloom.a"

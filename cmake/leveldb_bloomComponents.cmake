@@ -1,5 +1,6 @@
 # The end of every leveldb_bloomConfig.cmake: the targets, and which of the components are there.
-# cargo-c can install one library without the other.
+# cargo-c can install one library without the other; a project that has us as a part of it, and looks
+# for us nevertheless, will have built all of them.
 
 include("${CMAKE_CURRENT_LIST_DIR}/leveldb_bloomTargets.cmake")
 
@@ -7,7 +8,7 @@ set(leveldb_bloom_components)
 foreach(_leveldb_bloom_kind shared static)
   get_target_property(_leveldb_bloom_library leveldb_bloom::${_leveldb_bloom_kind}
     IMPORTED_LOCATION)
-  if(EXISTS "${_leveldb_bloom_library}")
+  if(TARGET leveldb_bloom_libraries OR EXISTS "${_leveldb_bloom_library}")
     list(APPEND leveldb_bloom_components ${_leveldb_bloom_kind})
   endif()
 endforeach()
