@@ -17,6 +17,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   cross.sh              ARM and big-endian, and the choice of kernels on x86-64, under qemu
   ctest                 the C and C++ library against real LevelDBs (ctest/)
   fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
+  hosts.sh              wallets, Ceph, games: other people's programs with the library preloaded
   test_inspector.sh     the command leveldb-bloom on databases of many writers
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   scripts/ffi.sh        the library from other languages, with their real runtimes
@@ -83,6 +84,8 @@ ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)"
 step "fuzz"
 cargo fmt --manifest-path fuzz/Cargo.toml --check
 scripts/fuzz.sh --seconds 5
+
+scripts/hosts.sh
 
 scripts/test_inspector.sh
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Programs that use LevelDB, unmodified, with the library preloaded; see --help.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+hosts=(litecoin ceph bitcoinkernel bedrock)
+
+usage() {
+  cat <<TEXT
+usage: scripts/hosts.sh [--help] [HOST...]
+
+Runs programs that other people make and that use LevelDB, with LD_PRELOAD and nothing else changed:
+those asked for, or all.
+
+  litecoin        Debian's Litecoin Core: a node and wallet with three databases
+  ceph            Debian's Ceph: a monitor of a cluster of its own
+  bitcoinkernel   Bitcoin Core's engine, from PyPI's py-bitcoinkernel: its own LevelDB and C++ library
+  bedrock         Minecraft's LevelDB, from PyPI's amulet-leveldb: worlds in its own compressions
+
+Each works with our filters, is started again and asked for all that there is and much that is not,
+then without us, and with us again. Our policies must have made filters and found keys absent, all
+answers must be the same, and the command leveldb-bloom must find every key of the databases in its
+filter.
+
+Sets up what is missing: Debian's packages (as root; otherwise it says what to install), and PyPI's
+into target/hosts, where the databases are, too. Half a minute, once everything is there.
+TEXT
+}
+
+asked=()
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+  esac
+  [[ " ${hosts[*]} " == *" $argument "* ]] || fail "scripts/hosts.sh: what is $argument? See --help."
+  asked+=("$argument")
+done
+[ ${#asked[@]} -gt 0 ] || asked=("${hosts[@]}")
+
+packages=(build-essential python3 python3-venv)
+for host in "${asked[@]}"; do
+  case $host in
+    litecoin) packages+=(litecoind) ;;
+    ceph) packages+=(ceph-mon ceph-common) ;;
+    bedrock) packages+=(python3-dev zlib1g-dev) ;;
+  esac
+done
+ensure_rust
+ensure_packages "${packages[@]}"
+
+out=$root/target/hosts
+python=$out/venv/bin/python
+mkdir -p "$out"
+"$python" -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m venv --clear "$out/venv"
+# pip_install NAME OPTION...: the package in the version that requirements.txt says.
+pip_install() {
+  "$python" -m pip install --quiet --disable-pip-version-check "${@:2}" \
+    "$(grep "^$1==" scripts/hosts/requirements.txt)"
+}
+for host in "${asked[@]}"; do
+  case $host in
+    bitcoinkernel) pip_install py-bitcoinkernel ;;
+    # Debian's Python links what it builds with -Bsymbolic-functions, as others do not, and no library
+    # in front is seen from inside then.
+    bedrock) LDFLAGS=-Wl,-Bno-symbolic pip_install amulet-leveldb --no-cache-dir ;;
+  esac
+done
+
+target=${CARGO_TARGET_DIR:-$root/target}
+cargo build --locked --quiet --release -p leveldb-bloom-shared
+cargo build --locked --quiet -p leveldb-bloom-inspector
+for host in "${asked[@]}"; do
+  step "$host"
+  rm -rf "${out:?}/$host"
+  mkdir "$out/$host"
+  /usr/bin/python3 -B "scripts/hosts/$host.py" "$target/release/libleveldb_bloom.so" \
+    "$target/debug/leveldb-bloom" "$out/$host" "$python"
+done
