@@ -25,6 +25,7 @@ import sys
 import termios
 import time
 import unittest
+import zlib
 
 import tables
 
@@ -207,7 +208,7 @@ class Writers(unittest.TestCase):
         self.assertIn("There are no filters", done.stdout)
         self.assertIn("no filters", command("probe", path, "key00000007").stdout)
 
-    def test_zstd(self):
+    def test_compressions(self):
         pairs = [(b"key%08d" % i, b"value" * 40) for i in range(1000)]
         blocks = [pairs[i:i + 40] for i in range(0, 1000, 40)]
 
@@ -215,16 +216,23 @@ class Writers(unittest.TestCase):
             return subprocess.run(["zstd", "-q", "-c"], input=contents, check=True,
                                   stdout=subprocess.PIPE).stdout
 
+        def deflate(contents):
+            state = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+            return state.compress(contents) + state.flush()
+
         bloom = Bloom()
-        data = tables.write(blocks, bloom.create, compression=2, compress=zstd)
-        path = written("zstd/000005.ldb", data)
-        self.assertEqual(command("verify", path).returncode, 0)
-        self.assertEqual(inspect(path)["total"]["bloom"]["keys_checked"], 1000)
+        # The last two as Minecraft's LevelDB has them.
+        for name, number, compress in ("zstd", 2, zstd), ("zlib", 2, zlib.compress), (
+                "deflate", 4, deflate):
+            data = tables.write(blocks, bloom.create, compression=number, compress=compress)
+            path = written(f"{name}/000005.ldb", data)
+            self.assertEqual(command("verify", path).returncode, 0, name)
+            self.assertEqual(inspect(path)["total"]["bloom"]["keys_checked"], 1000, name)
         unknown = written("unknown/000005.ldb",
-                          tables.write(blocks, bloom.create, compression=4))
+                          tables.write(blocks, bloom.create, compression=5))
         done = command("verify", unknown)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("found 4", done.stdout)
+        self.assertIn("found 5", done.stdout)
 
 
 class Golden(unittest.TestCase):
