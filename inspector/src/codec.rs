@@ -89,9 +89,10 @@ fn zstd(
     Ok(())
 }
 
-/// How zlib begins, with a window of 32 KiB and at any level. A frame of zstd begins otherwise.
+/// Whether it begins as RFC 1950 has zlib begin, without a dictionary. A frame of zstd does not.
 fn is_zlib(input: &[u8]) -> bool {
-    matches!(input, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
+    let &[method, flags, ..] = input else { return false };
+    method & 0x8f == 8 && flags & 0x20 == 0 && u16::from_be_bytes([method, flags]) % 31 == 0
 }
 
 /// What is around the deflated bytes.

@@ -137,8 +137,8 @@ impl fmt::Display for Kind {
             ),
             Kind::Compression { found } => write!(
                 f,
-                "expected a known compression (0 none, 1 snappy, 2 zstd or zlib, 4 raw deflate), found \
-                 {found}, which this program cannot read"
+                "expected a compression that this program reads, found {found} (0 none, 1 snappy, \
+                 2 zstd or zlib, 4 raw deflate)"
             ),
             Kind::Decompression { method, expected } => write!(f, "{method}: expected {expected}"),
             Kind::Expected(what) => write!(f, "expected {what}"),
