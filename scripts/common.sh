@@ -61,6 +61,12 @@ stock_leveldb() {
   printf '%s\n' "$path"
 }
 
+# can_preload PATH: whether a library there can be.
+can_preload() {
+  [[ $1 != *[[:space:]]* ]] ||
+    fail "In $1 the tests cannot run: the loader splits LD_PRELOAD at spaces"
+}
+
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
 ensure_rust() {
   command -v cargo >/dev/null ||

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Programs that use LevelDB, unmodified, with the library preloaded; see --help.
+# Other people's programs, with the library preloaded; see --help.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -9,21 +9,22 @@ usage() {
   cat <<TEXT
 usage: scripts/hosts.sh [--help] [HOST...]
 
-Runs programs that other people make and that use LevelDB, with LD_PRELOAD and nothing else changed:
-those asked for, or all.
+Runs programs that other people make and that use LevelDB, with LD_PRELOAD: those asked for, or all.
 
   litecoin        Debian's Litecoin Core: a node and wallet with three databases
-  ceph            Debian's Ceph: a monitor of a cluster of its own
+  ceph            Debian's Ceph: a monitor of a cluster of its own, told to use LevelDB with filters
   bitcoinkernel   Bitcoin Core's engine, from PyPI's py-bitcoinkernel: its own LevelDB and C++ library
-  bedrock         Minecraft's LevelDB, from PyPI's amulet-leveldb: worlds in its own compressions
+  bedrock         Minecraft's LevelDB with its own compressions, from PyPI's amulet-leveldb, built so
+                  that a library in front is seen (-Wl,-Bno-symbolic)
 
 Each works with our filters, is started again and asked for all that there is and much that is not,
-then without us, and with us again. Our policies must have made filters and found keys absent, all
-answers must be the same, and the command leveldb-bloom must find every key of the databases in its
+then without us, and with us again; bedrock writes a world with us and one without, which must be the
+same files, and reads each the other way. Our policies must have made filters and found keys absent,
+all answers must be the same, and the command leveldb-bloom must find every key of the databases in its
 filter.
 
 Sets up what is missing: Debian's packages (as root; otherwise it says what to install), and PyPI's
-into target/hosts, where the databases are, too. Half a minute, once everything is there.
+into target/hosts, where the databases are, too. A minute, once everything is there.
 TEXT
 }
 
@@ -70,6 +71,7 @@ for host in "${asked[@]}"; do
 done
 
 target=${CARGO_TARGET_DIR:-$root/target}
+can_preload "$target"
 cargo build --locked --quiet --release -p leveldb-bloom-shared
 cargo build --locked --quiet -p leveldb-bloom-inspector
 for host in "${asked[@]}"; do

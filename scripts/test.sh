@@ -43,8 +43,7 @@ case "${1-}" in
 esac
 
 ensure_rust
-[[ $root != *[[:space:]]* ]] ||
-  fail "scripts/test.sh: in $root the tests cannot run: the loader splits LD_PRELOAD at spaces"
+can_preload "$root"
 command -v cc >/dev/null || ensure_packages build-essential
 step "scripts"
 for script in scripts/*.sh; do

@@ -1,11 +1,15 @@
-"""bedrock_worker.py fill|look FOLDER: keys as a world has them, and some that it has not."""
+"""bedrock_worker.py fill|look FOLDER: keys as a world has them, and some that it has not.
+
+As many as one memory table holds. With more, LevelDB compacts by itself, too, and what that has come
+to when the world is closed depends on the time.
+"""
 
 import struct
 import sys
 
 from leveldb import LevelDB
 
-CHUNKS = [(x, z) for x in range(-60, 60) for z in range(-60, 60)]
+CHUNKS = [(x, z) for x in range(-50, 50) for z in range(-50, 50)]
 
 
 def key(x, z, kind):

@@ -1,28 +1,41 @@
-"""Ceph: a monitor of Debian's, which keeps the cluster's maps and settings in LevelDB."""
+"""Ceph: a monitor of Debian's that keeps the cluster's maps and settings in LevelDB, with filters, as
+it can be told to."""
 
+import errno
 import os
 import subprocess
+import sys
 
-from host import Server, answered, check, environment, free_port, path, run, verify
+from host import PATIENCE, Server, answered, check, environment, free_port, path, run, verify
 
 CONFIGURATION = path("ceph.conf")
 DATA = path("data")
 KEYS = [f"key{number}" for number in range(30)]
 
 
+CLIENT = "ceph", "--conf", CONFIGURATION, "--connect-timeout"
+
+
 def ceph(*command):
-    return run("ceph", "--conf", CONFIGURATION, "--connect-timeout", "60", *command)
+    return run(*CLIENT, "60", *command)
 
 
 def has(key):
-    done = subprocess.run(["ceph", "--conf", CONFIGURATION, "config-key", "exists", key],
-                          env=environment(), capture_output=True, timeout=60)
+    done = subprocess.run([*CLIENT, "60", "config-key", "exists", key], env=environment(),
+                          capture_output=True, timeout=PATIENCE)
+    if done.returncode not in (0, errno.ENOENT):
+        sys.exit(f"{key}: {done.stderr.decode()}")
     return done.returncode == 0
 
 
+def is_there():
+    done = subprocess.run([*CLIENT, "5", "status"], env=environment(), capture_output=True,
+                          timeout=PATIENCE)
+    return b"mon: 1 daemons, quorum a" in done.stdout
+
+
 def monitor(statistics=None):
-    return Server("ceph-mon", "--conf", CONFIGURATION, "--id", "a", "-f",
-                  is_ready=lambda: "mon: 1 daemons, quorum a" in ceph("status"),
+    return Server("ceph-mon", "--conf", CONFIGURATION, "--id", "a", "-f", is_ready=is_there,
                   statistics=statistics)
 
 

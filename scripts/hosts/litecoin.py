@@ -7,10 +7,16 @@ import os
 import urllib.error
 import urllib.request
 
-from host import Server, answered, check, free_port, path, verify
+from host import PATIENCE, Server, answered, check, free_port, path, verify
 
 DATA = path("data")
 ABSENT = [f"{number:064x}" for number in range(1, 201)]
+# Whatever proxy there is, it is not for this machine itself.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Refused(Exception):
+    """The node's answer, where it is an error."""
 
 
 class Node(Server):
@@ -27,7 +33,7 @@ class Node(Server):
     def has_indexed(self):
         try:
             return self.call("getindexinfo")["txindex"]["synced"]
-        except (OSError, KeyError, RuntimeError):
+        except (OSError, KeyError, Refused):
             return False
 
     def call(self, method, *parameters):
@@ -36,10 +42,10 @@ class Node(Server):
             json.dumps({"method": method, "params": parameters}).encode(),
             {"Authorization": "Basic " + base64.b64encode(b"us:us").decode()})
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with DIRECT.open(request, timeout=PATIENCE) as response:
                 return json.load(response)["result"]
         except urllib.error.HTTPError as error:
-            raise RuntimeError(error.read().decode()) from None
+            raise Refused(error.code, error.read().decode()) from None
 
     def mine(self, blocks):
         if "us" not in [wallet["name"] for wallet in self.call("listwalletdir")["wallets"]]:
@@ -52,7 +58,9 @@ class Node(Server):
         try:
             self.call("getrawtransaction", transaction)
             return True
-        except RuntimeError:
+        except Refused as refused:
+            if "No such mempool or blockchain transaction" not in refused.args[1]:
+                raise
             return False
 
     def look(self):
