@@ -61,6 +61,12 @@ stock_leveldb() {
   printf '%s\n' "$path"
 }
 
+# ensure_venv FOLDER: a Python environment of its own, made anew where making it was interrupted. By
+# Debian's Python, also where another one comes first in PATH.
+ensure_venv() {
+  "$1/bin/python" -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m venv --clear "$1"
+}
+
 # can_preload PATH: whether a library there can be.
 can_preload() {
   [[ $1 != *[[:space:]]* ]] ||

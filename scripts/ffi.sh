@@ -53,8 +53,7 @@ system_python=/usr/bin/python3
 
 # pip_install REQUIREMENTS: into the folder's own environment.
 pip_install() {
-  # Anew, too, where making it was interrupted.
-  "$python" -m pip --version >/dev/null 2>&1 || "$system_python" -m venv --clear "$out/venv"
+  ensure_venv "$out/venv"
   "$python" -m pip install --quiet --disable-pip-version-check -r "$1"
 }
 

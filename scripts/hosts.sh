@@ -55,18 +55,14 @@ ensure_packages "${packages[@]}"
 out=$root/target/hosts
 python=$out/venv/bin/python
 mkdir -p "$out"
-"$python" -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m venv --clear "$out/venv"
-# pip_install NAME OPTION...: the package in the version that requirements.txt says.
-pip_install() {
-  "$python" -m pip install --quiet --disable-pip-version-check "${@:2}" \
-    "$(grep "^$1==" scripts/hosts/requirements.txt)"
-}
+ensure_venv "$out/venv"
+pip_install() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
 for host in "${asked[@]}"; do
   case $host in
-    bitcoinkernel) pip_install py-bitcoinkernel ;;
+    bitcoinkernel) pip_install py-bitcoinkernel==0.1.0a5 ;;
     # Debian's Python links what it builds with -Bsymbolic-functions, as others do not, and no library
     # in front is seen from inside then.
-    bedrock) LDFLAGS=-Wl,-Bno-symbolic pip_install amulet-leveldb --no-cache-dir ;;
+    bedrock) LDFLAGS=-Wl,-Bno-symbolic pip_install --no-cache-dir amulet-leveldb==1.0.7 ;;
   esac
 done
 

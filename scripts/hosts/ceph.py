@@ -11,8 +11,6 @@ from host import PATIENCE, Server, answered, check, environment, free_port, path
 CONFIGURATION = path("ceph.conf")
 DATA = path("data")
 KEYS = [f"key{number}" for number in range(30)]
-
-
 CLIENT = "ceph", "--conf", CONFIGURATION, "--connect-timeout"
 
 

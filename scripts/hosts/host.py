@@ -2,7 +2,7 @@
 library in front of them.
 
 Each is started as NAME.py LIBRARY INSPECTOR FOLDER PYTHON: the library to preload, the command
-leveldb-bloom, an empty folder of its own, and the Python that has what is in requirements.txt.
+leveldb-bloom, an empty folder of its own, and the Python that has the packages from PyPI.
 """
 
 import json
@@ -114,7 +114,8 @@ def answered(statistics, makes_filters=True):
     check("the routes", routes, {"append-cxx11"} if makes_filters else set())
     sums = {name: sum(policy[name] for policy in policies)
             for name in ("filters", "keys", "queries", "negatives")}
-    if not (sums["negatives"] and bool(sums["filters"]) == makes_filters):
+    made = bool(sums["filters"]), bool(sums["keys"])
+    if not (sums["queries"] and sums["negatives"] and made == (makes_filters, makes_filters)):
         sys.exit(f"{statistics}: our policies had nothing to do, or too much: {sums}")
     print(f"  {', '.join(routes) or 'no filter made'}: {len(policies)} policies,",
           ", ".join(f"{count:,} {name}" for name, count in sums.items()))

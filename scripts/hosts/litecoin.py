@@ -88,9 +88,10 @@ answered(path("restarted"))
 with Node() as node:
     check("with Debian's own filters", node.look(), seen)
     node.mine(50)
-with Node(path("again")) as node:
     seen = node.look()
 check("the blocks", seen[0], 350)
+with Node(path("again")) as node:
+    check("with our filters again", node.look(), seen)
 answered(path("again"))
 for database in "chainstate", "blocks/index", "indexes/txindex":
     verify(os.path.join(DATA, "regtest", database))
