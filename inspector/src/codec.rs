@@ -34,11 +34,11 @@ impl Codec for Fast {
         match compression {
             Compression::Snappy => snappy(input, limit, output),
             Compression::Zstd if is_zlib(input) => {
-                inflate(&mut self.deflate.borrow_mut(), ZLIB, input, limit, output)
+                inflate(&mut self.deflate.borrow_mut(), true, input, limit, output)
             }
             Compression::Zstd => zstd(&mut self.zstd.borrow_mut(), input, limit, output),
             Compression::RawDeflate => {
-                inflate(&mut self.deflate.borrow_mut(), RAW, input, limit, output)
+                inflate(&mut self.deflate.borrow_mut(), false, input, limit, output)
             }
             Compression::None | Compression::Other(_) => Err(Refusal::Unknown),
         }
@@ -95,25 +95,17 @@ fn is_zlib(input: &[u8]) -> bool {
     method & 0x8f == 8 && flags & 0x20 == 0 && u16::from_be_bytes([method, flags]) % 31 == 0
 }
 
-/// What is around the deflated bytes.
-#[derive(Clone, Copy)]
-struct Wrapping {
-    name: &'static str,
-    zlib: bool,
-}
-
-const ZLIB: Wrapping = Wrapping { name: "zlib", zlib: true };
-const RAW: Wrapping = Wrapping { name: "deflate", zlib: false };
-
+/// Deflated bytes, in zlib's wrapping or in none.
 fn inflate(
     state: &mut Decompress,
-    wrapping: Wrapping,
+    zlib: bool,
     input: &[u8],
     limit: usize,
     output: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    let damaged = || Refusal::damaged(wrapping.name, "what zlib's deflate writes");
-    state.reset(wrapping.zlib);
+    let method = if zlib { "zlib" } else { "deflate" };
+    let damaged = || Refusal::damaged(method, "what zlib's deflate writes");
+    state.reset(zlib);
     output.clear();
     loop {
         // Room for one byte more than is allowed, to see that there is one.
