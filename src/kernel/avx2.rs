@@ -60,7 +60,7 @@ macro_rules! opaque {
 
 mod hash;
 mod positions;
-mod query;
+pub(super) mod query;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx2",
@@ -160,7 +160,7 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
         Some(bits) => unsafe {

@@ -21,14 +21,13 @@
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see
 //!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
 //!    long.
-//! 6. A query for one key has a probe in each lane. Arrays of up to 64 bytes
-//!    are looked up in a register, others with a gather, which for one filter
-//!    and a short key is no faster than scalar loads, but is for long keys and
-//!    for one filter after another. Eight are asked at once: where among them
-//!    to stop is what a branch predictor cannot know.
+//! 6. A query for one key has a probe in each lane, where the filter fits in a
+//!    register: eight are asked at once, since where among them to stop is what
+//!    a branch predictor cannot know. Other filters are asked as the AVX2 kernel
+//!    does: a gather was no faster here, and slower there.
 //! 7. A batch of queries has a key in each lane.
 //!
-//! Loads never pass the end of a key, a list or an array: they are masked, or
+//! Loads never pass the end of a key, a list or a filter: they are masked, or
 //! moved back to the last whole word. Stores by way of memory of positions
 //! that a scalar load then reads were tried and dropped (see `set_row`). For
 //! arrays larger than the caches, so were prefetches of lines, and lists of the
@@ -42,21 +41,24 @@
 
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
 use super::Key;
+use super::avx2::query::{
+    SMALL, SMALL_SIZES, filters_may_match_by, keys_may_match_by, may_match_by,
+};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::portable::AT_ONCE;
-use super::{Kernel, cpu, portable, scratch, through_a_branch};
+use super::{Kernel, avx2, cpu, portable, scratch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
-use crate::probe;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx512",
     supported: cpu::has_avx512,
     hash_keys,
     create,
-    insert_hashes,
+    insert_hashes: avx2::insert_hashes,
     may_match,
     keys_may_match,
     filters_may_match,
@@ -70,39 +72,39 @@ const LOW: __mmask16 = 0x5555;
 
 static ZEROS: [u8; 16] = [0; 16];
 
-/// A modulus below 2^31 for vectors of 64-bit lanes.
+/// A modulus of up to 2^20 for vectors of 64-bit lanes.
 #[derive(Clone, Copy)]
 struct Modulus {
     bits: __m512i,
     inverse: __m512i,
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn modulus(bits: u32, exact: bool) -> Modulus {
-    let inverse = (1u64 << 52).checked_div(u64::from(bits)).unwrap_or(0) + u64::from(exact);
-    Modulus { bits: _mm512_set1_epi64(i64::from(bits)), inverse: _mm512_set1_epi64(inverse as i64) }
+/// 2^52 / bits, too large by at most 1.
+const fn inverse(bits: NonZeroU32) -> u64 {
+    (1 << 52) / bits.get() as u64 + 1
 }
 
-/// `h` modulo the bits, in 64-bit lanes whose high halves are zero.
-///
-/// Exact, for up to 2^20 bits: the inverse, 2^52 / bits rounded up, is too
-/// large by less than 1, which over any 32-bit h adds less than 2^32 to a
-/// fraction held in 52 bits, too little to reach the next multiple of
-/// 2^52 / bits. Otherwise the inverse is rounded down, and the quotient is
-/// right or one too small.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn rem<const EXACT: bool>(h: __m512i, modulus: Modulus) -> __m512i {
-    let zero = _mm512_setzero_si512();
-    if EXACT {
-        let fraction = _mm512_madd52lo_epu64(zero, h, modulus.inverse);
-        _mm512_madd52hi_epu64(zero, fraction, modulus.bits)
-    } else {
-        let quotient = _mm512_madd52hi_epu64(zero, h, modulus.inverse);
-        let product = _mm512_madd52lo_epu64(zero, quotient, modulus.bits);
-        let rem = _mm512_sub_epi32(h, product);
-        _mm512_min_epu32(rem, _mm512_sub_epi32(rem, modulus.bits))
+impl Modulus {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn new(bits: NonZeroU32, inverse: u64) -> Modulus {
+        Modulus {
+            bits: _mm512_set1_epi64(i64::from(bits.get())),
+            inverse: _mm512_set1_epi64(inverse as i64),
+        }
+    }
+
+    /// `h` modulo the bits, in lanes whose high halves are zero.
+    ///
+    /// What the inverse is too large by adds, over any 32-bit h, up to 2^32 to
+    /// a fraction held in 52 bits: too little to reach the next multiple of
+    /// 2^52 / bits.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn rem(self, h: __m512i) -> __m512i {
+        let zero = _mm512_setzero_si512();
+        let fraction = _mm512_madd52lo_epu64(zero, h, self.inverse);
+        _mm512_madd52hi_epu64(zero, fraction, self.bits)
     }
 }
 
@@ -136,54 +138,37 @@ fn halves(block: impl Fn(usize) -> __m128i) -> (__m512i, __m512i) {
     (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd))
 }
 
-/// Where hashes come from: keys, or hashes made before.
-trait Source: Copy {
-    /// The hashes of the eight at each of `starts`, in the low halves of the
-    /// lanes; the high halves are zero.
-    ///
-    /// # Safety
-    /// The processor has AVX-512; every start is followed by eight.
-    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m512i; G];
-}
-
-impl Source for u32 {
-    #[inline(always)]
-    unsafe fn hashes<const G: usize>(starts: [*const u32; G]) -> [__m512i; G] {
-        // SAFETY: the caller's word.
-        starts.map(|start| unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(start.cast())) })
-    }
-}
-
-impl Source for Key<'_> {
-    #[inline(always)]
-    unsafe fn hashes<const G: usize>(starts: [*const Self; G]) -> [__m512i; G] {
-        // SAFETY: the caller's word: each start has eight keys, which are two
-        // words each, and each key the bytes it says.
-        unsafe {
-            let mut pointers = [_mm512_setzero_si512(); G];
-            let mut lens = pointers;
-            let len = (*starts[0]).len();
-            let mut differ = 0;
-            for g in 0..G {
-                let (a, b) = (
-                    _mm512_loadu_si512(starts[g].cast()),
-                    _mm512_loadu_si512(starts[g].add(4).cast()),
-                );
-                let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-                let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-                pointers[g] = _mm512_permutex2var_epi64(a, even, b);
-                lens[g] = _mm512_permutex2var_epi64(a, odd, b);
-                differ |= _mm512_cmpneq_epi64_mask(lens[g], _mm512_set1_epi64(len as i64));
-            }
-            let h =
-                if differ == 0 { hash_uniform(starts, len) } else { hash_mixed(pointers, lens) };
-            h.map(|h| _mm512_maskz_mov_epi32(LOW, h))
+/// The hashes of the eight keys at each of `starts`, in the low halves of the
+/// lanes; the high halves are zero.
+///
+/// # Safety
+/// Every start is followed by eight keys.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+unsafe fn hash<const G: usize>(starts: [*const Key; G]) -> [__m512i; G] {
+    // SAFETY: the caller's word: each start has eight keys, which are two
+    // words each, and each key the bytes it says.
+    unsafe {
+        let mut pointers = [_mm512_setzero_si512(); G];
+        let mut lens = pointers;
+        let len = (*starts[0]).len();
+        let mut differ = 0;
+        for g in 0..G {
+            let (a, b) =
+                (_mm512_loadu_si512(starts[g].cast()), _mm512_loadu_si512(starts[g].add(4).cast()));
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            pointers[g] = _mm512_permutex2var_epi64(a, even, b);
+            lens[g] = _mm512_permutex2var_epi64(a, odd, b);
+            differ |= _mm512_cmpneq_epi64_mask(lens[g], _mm512_set1_epi64(len as i64));
         }
+        let h = if differ == 0 { hash_uniform(starts, len) } else { hash_mixed(pointers, lens) };
+        h.map(|h| _mm512_maskz_mov_epi32(LOW, h))
     }
 }
 
 /// # Safety
-/// As for `hashes`; every key has `len` bytes.
+/// As for `hash`; every key has `len` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m512i; G] {
@@ -329,7 +314,7 @@ fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         // SAFETY: both and the eight from each on are within n, which is also
         // how many hashes there are.
         unsafe {
-            let [a, b] = Source::hashes([keys.add(first), keys.add(second)]);
+            let [a, b] = hash([keys.add(first), keys.add(second)]);
             _mm256_storeu_si256(hashes.add(first).cast(), _mm512_cvtepi64_epi32(a));
             _mm256_storeu_si256(hashes.add(second).cast(), _mm512_cvtepi64_epi32(b));
         }
@@ -344,26 +329,20 @@ fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 /// looks far enough ahead to overlap them by itself.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn each_position<const EXACT: bool, S: Source>(
-    source: &[S],
-    k: u32,
-    bits: u32,
-    mut set: impl FnMut(u32),
-) {
-    let mut padded = [const { MaybeUninit::<S>::uninit() }; LANES];
-    let (mut at, n) = match source {
+fn each_position(keys: &[Key], k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
+    let mut padded = [const { MaybeUninit::<Key>::uninit() }; LANES];
+    let (mut at, n) = match keys {
         [] => return,
-        [first, ..] if source.len() < LANES => {
+        [first, ..] if keys.len() < LANES => {
             // at the end, where below the last keys of many are
             for (i, slot) in padded.iter_mut().enumerate() {
-                let i = i.wrapping_sub(LANES - source.len());
-                slot.write(*source.get(i).unwrap_or(first));
+                let i = i.wrapping_sub(LANES - keys.len());
+                slot.write(*keys.get(i).unwrap_or(first));
             }
-            (padded.as_ptr().cast::<S>(), source.len())
+            (padded.as_ptr().cast::<Key>(), keys.len())
         }
-        _ => (source.as_ptr(), source.len()),
+        _ => (keys.as_ptr(), keys.len()),
     };
-    let modulus = modulus(bits, EXACT);
     let low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     // Positions computed and not yet set: `pending` rows, from `first` on.
     let mut rows = [_mm512_setzero_si512(); AHEAD];
@@ -373,14 +352,11 @@ fn each_position<const EXACT: bool, S: Source>(
         // SAFETY: `at` has `left` to come, n have been or come, and where n
         // is less than eight, it is the padded copy.
         let mut h = unsafe {
-            if left >= 2 * LANES {
-                S::hashes([at, at.add(LANES)])
-            } else if left > LANES {
-                let end = at.add(left - LANES);
-                S::hashes([at, end])
+            if left > LANES {
+                hash([at, at.add(LANES.min(left - LANES))])
             } else {
                 let end = if n < LANES { at } else { at.sub(LANES - left) };
-                let [h] = S::hashes([end]);
+                let [h] = hash([end]);
                 [h, h]
             }
         };
@@ -393,7 +369,7 @@ fn each_position<const EXACT: bool, S: Source>(
                     set_row(rows[j], first, &mut set);
                 }
                 if j < next {
-                    let (a, b) = (rem::<EXACT>(h[0], modulus), rem::<EXACT>(h[1], modulus));
+                    let (a, b) = (modulus.rem(h[0]), modulus.rem(h[1]));
                     rows[j] = _mm512_permutex2var_epi32(a, low_halves, b);
                     h = [0, 1].map(|i| _mm512_add_epi32(h[i], delta[i]));
                 }
@@ -443,9 +419,12 @@ fn set_row(row: __m512i, first: usize, mut set: impl FnMut(u32)) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if keys.len() < portable::FEW {
-        portable::create_from_few(keys, k, array)
-    } else if array.len() > BYTE_PER_BIT_MAX / 8 || !create_by_bytes(keys, k, array) {
-        create_in_place(keys, k, bits::zeroed(array))
+        return portable::create_from_few(keys, k, array);
+    }
+    match bits::bits_of(array.len()) {
+        Some(bits)
+            if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {}
+        _ => create_in_place(keys, k, bits::zeroed(array)),
     }
 }
 
@@ -455,15 +434,17 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
     bits::in_blocks(
         keys,
         |keys, hashes| hash_keys(keys, hashes),
-        |hashes| insert_hashes(hashes, k, array),
+        // SAFETY: AVX-512 is more than AVX2; `Kernel` passes no empty array, and
+        // a k of at most 30.
+        |hashes| unsafe { avx2::insert_hashes(hashes, k, array) },
     );
 }
 
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
+fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        each_position::<true, _>(keys, k, array.len() as u32 * 8, |p| {
+        each_position(keys, k, Modulus::new(bits, inverse(bits)), |p| {
             // SAFETY: a position is less than the array's bits, of which
             // `bytes` has a byte each.
             unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
@@ -489,141 +470,130 @@ fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool 
     })
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
-    if array.len() >= 1 << 28 {
-        for &h in hashes {
-            probe::insert(h, k, array);
+/// For each size of `SMALL` the inverse that `rem::<true>` takes: a load instead
+/// of a division.
+static SMALL_INVERSES: [u64; SMALL_SIZES] = {
+    let mut table = [0; SMALL_SIZES];
+    let mut i = 0;
+    while i < table.len() {
+        if let Some(bits) = bits::bits_of(*SMALL.start() + i - 1) {
+            table[i] = inverse(bits);
         }
-        return;
+        i += 1;
     }
-    each_position::<false, _>(hashes, k, array.len() as u32 * 8, |p| {
-        // SAFETY: a position is less than the array's bits.
-        unsafe { bits::set_bit(array, p) }
-    });
+    table
+};
+
+/// A filter in a register, whose k byte is there and is not asked for.
+#[derive(Clone, Copy)]
+struct Small {
+    filter: __m512i,
+    modulus: Modulus,
 }
 
-/// The hashes of probes `first..first + 8`, a probe a lane.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn sums(h: u32, first: u32) -> __m512i {
-    let j = _mm512_add_epi64(
-        _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
-        _mm512_set1_epi64(i64::from(first)),
-    );
-    let delta = _mm512_set1_epi64(i64::from(h.rotate_right(17)));
-    _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), _mm512_mul_epu32(j, delta))
-}
-
-/// Which of these positions' bits are set.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn look_up_small(array: __m512i, p: __m512i) -> __mmask8 {
-    let word = _mm512_permutexvar_epi64(_mm512_srli_epi64(p, 6), array);
-    _mm512_test_epi64_mask(word, _mm512_rolv_epi64(_mm512_set1_epi64(1), p))
-}
-
-/// An array of at most 64 bytes in a register.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn load_small(array: &[u8]) -> __m512i {
-    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
-    // SAFETY: the mask names the array's bytes.
-    unsafe { _mm512_maskz_loadu_epi8(mask, array.as_ptr().cast()) }
-}
-
-/// # Safety
-/// `array` has at least 8 bytes and `p` is less than its bits.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-unsafe fn look_up_large(live: __mmask8, array: &[u8], p: __m512i) -> __mmask8 {
-    let last = _mm512_set1_epi64(array.len() as i64 - 8);
-    let at = _mm512_min_epu64(_mm512_srli_epi64(p, 3), last);
-    let bit = _mm512_sub_epi64(p, _mm512_slli_epi64(at, 3));
-    // SAFETY: 8 bytes at `at` are within the array.
-    let word = unsafe {
-        _mm512_mask_i64gather_epi64::<1>(_mm512_setzero_si512(), live, at, array.as_ptr().cast())
-    };
-    _mm512_mask_test_epi64_mask(live, word, _mm512_sllv_epi64(_mm512_set1_epi64(1), bit))
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn contains(h: u32, k: u32, array: &[u8]) -> bool {
-    if array.len() > 1 << 17 {
-        return portable::contains_apart(h, k, array);
+impl Small {
+    /// # Safety
+    /// The filter's size is in `SMALL`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    unsafe fn load(filter: &[u8]) -> Small {
+        let len = filter.len();
+        let mask = _bzhi_u64(u64::MAX, len as u32);
+        // SAFETY: the mask names the filter's bytes; its size is one of the
+        // table's, and so not 1.
+        unsafe {
+            let bits = NonZeroU32::new_unchecked(8 * (len as u32 - 1));
+            let inverse = *SMALL_INVERSES.get_unchecked(len - SMALL.start());
+            Small {
+                filter: _mm512_maskz_loadu_epi8(mask, filter.as_ptr().cast()),
+                modulus: Modulus::new(bits, inverse),
+            }
+        }
     }
-    let modulus = modulus(array.len() as u32 * 8, true);
-    let mut first = 0;
-    if array.len() <= 64 {
-        let array = load_small(array);
-        while first < k {
-            let p = rem::<true>(sums(h, first), modulus);
-            if any_clear(look_up_small(array, p), k - first) {
+
+    /// Which bits are set at the remainders of these sums.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn look_up(self, sums: __m512i) -> __mmask8 {
+        let p = self.modulus.rem(sums);
+        let word = _mm512_permutexvar_epi64(_mm512_srli_epi64(p, 6), self.filter);
+        _mm512_test_epi64_mask(word, _mm512_rolv_epi64(_mm512_set1_epi64(1), p))
+    }
+}
+
+/// What the probes of a key are the remainders of, eight at a time.
+#[derive(Clone, Copy)]
+struct Sums {
+    eight: __m512i,
+    delta: u32,
+}
+
+impl Sums {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn new(h: u32) -> Sums {
+        let delta = h.rotate_right(17);
+        let j = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let more = _mm512_mul_epu32(j, _mm512_set1_epi64(i64::from(delta)));
+        let eight = _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), more);
+        Sums { eight, delta }
+    }
+
+    /// Whether the bits of `k` probes are set.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn all_set(mut self, mut k: u32, small: Small) -> bool {
+        let mut found = small.look_up(self.eight);
+        while k > LANES as u32 {
+            if found != 0xff {
                 return false;
             }
-            first += 8;
+            k -= LANES as u32;
+            let eight_more = _mm512_set1_epi64(i64::from(self.delta.wrapping_mul(LANES as u32)));
+            self.eight = _mm512_maskz_add_epi32(LOW, self.eight, eight_more);
+            found = small.look_up(self.eight);
         }
-    } else {
-        while first < k {
-            let p = rem::<true>(sums(h, first), modulus);
-            // SAFETY: more than 64 bytes; a remainder.
-            let found = unsafe { look_up_large(0xff, array, p) };
-            if any_clear(found, k - first) {
-                return false;
-            }
-            first += 8;
-        }
+        _bzhi_u32(u32::from(!found), k) == 0
     }
-    true
-}
-
-/// Whether a bit was found clear among the first `wanted` of eight.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn any_clear(found: __mmask8, wanted: u32) -> bool {
-    _bzhi_u32(u32::from(!found), wanted) != 0
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn may_match(key: Key, filter: &[u8]) -> bool {
-    match Filter::parse(filter) {
-        Filter::Never => false,
-        Filter::Always => true,
-        Filter::Probe { array, k } => {
-            through_a_branch(contains(portable::hash(key.as_bytes()), k, array))
-        }
+    may_match_by(key, filter, |h, k| {
+        // SAFETY: it is small where it is asked for.
+        let small = unsafe { Small::load(filter) };
+        Sums::new(h).all_set(k, small)
+    })
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    let h = portable::hash(key.as_bytes());
+    let sums = Sums::new(h);
+    // SAFETY: AVX-512 is more than AVX2; `Kernel` passes as many results.
+    unsafe {
+        filters_may_match_by(h, filters, results, |k, filter| sums.all_set(k, Small::load(filter)))
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let Filter::Probe { array, k } = Filter::parse(filter) else {
-        return portable::keys_may_match(keys, filter, results);
-    };
-    if array.len() <= 64 {
-        let words = load_small(array);
-        batch::<true>(keys, k, array.len(), results, |_, p| look_up_small(words, p))
-    } else if array.len() < 1 << 28 {
-        // SAFETY: more than 64 bytes; a remainder.
-        batch::<false>(keys, k, array.len(), results, |live, p| unsafe {
-            look_up_large(live, array, p)
-        })
-    } else {
-        portable::keys_may_match(keys, filter, results)
+    match Filter::parse(filter) {
+        Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => {
+            // SAFETY: it is small.
+            let small = unsafe { Small::load(filter) };
+            keys_may_match_small(keys, k, small, results)
+        }
+        // SAFETY: AVX-512 is more than AVX2; `Kernel` passes as many results.
+        _ => unsafe {
+            keys_may_match_by(|keys, hashes| hash_keys(keys, hashes), keys, filter, results)
+        },
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn batch<const EXACT: bool>(
-    keys: &[Key],
-    k: u32,
-    bytes: usize,
-    results: &mut [u8],
-    look_up: impl Fn(__mmask8, __m512i) -> __mmask8,
-) -> usize {
-    let modulus = modulus(bytes as u32 * 8, EXACT);
+fn keys_may_match_small(keys: &[Key], k: u32, small: Small, results: &mut [u8]) -> usize {
     let mut results = results.chunks_mut(LANES);
     let mut ones = 0;
     bits::in_blocks(
@@ -641,7 +611,7 @@ fn batch<const EXACT: bool>(
                     if j % AT_ONCE == 0 && live == 0 {
                         break;
                     }
-                    live &= look_up(live, rem::<EXACT>(h, modulus));
+                    live &= small.look_up(h);
                     h = _mm512_add_epi32(h, delta);
                 }
                 ones += live.count_ones() as usize;
@@ -652,20 +622,5 @@ fn batch<const EXACT: bool>(
             }
         },
     );
-    ones
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
-    let h = portable::hash(key.as_bytes());
-    let mut ones = 0;
-    for (filter, result) in filters.iter().zip(results) {
-        *result = match Filter::parse(filter.as_bytes()) {
-            Filter::Never => 0,
-            Filter::Always => 1,
-            Filter::Probe { array, k } => contains(h, k, array).into(),
-        };
-        ones += usize::from(*result);
-    }
     ones
 }

@@ -14,7 +14,7 @@ pub(super) const BYTE_PER_BIT_MAX: usize = 32 * 1024;
 /// The size in bits of an array of `bytes` bytes: nothing where it is empty, or
 /// where it has 2^31 bits or more, so that sums of two positions fit in 32 bits.
 #[inline(always)]
-pub(super) fn bits_of(bytes: usize) -> Option<NonZeroU32> {
+pub(super) const fn bits_of(bytes: usize) -> Option<NonZeroU32> {
     if bytes >= 1 << 28 {
         return None;
     }

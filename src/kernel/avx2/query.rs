@@ -13,7 +13,7 @@ use crate::filter::Filter;
 use crate::probe;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
-const SMALL: RangeInclusive<usize> = 10..=64;
+pub(in super::super) const SMALL: RangeInclusive<usize> = 10..=64;
 
 /// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
 /// of a division.
@@ -27,7 +27,7 @@ static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
     }
     table
 };
-const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
+pub(in super::super) const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
 /// From byte i on, a shuffle that moves 16 bytes i places to the front. What it
 /// puts behind them is never asked for.
@@ -194,6 +194,21 @@ unsafe fn look_up(array: &[u8], p: __m256i) -> __m256i {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
+    // SAFETY: the caller has AVX2; a filter that is small is asked, with its k.
+    may_match_by(key, filter, |h, k| unsafe {
+        let small = Small::load(filter);
+        Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
+    })
+}
+
+/// `may_match`, where `small` says whether `k` probes of a hash are set in the
+/// filter. It is asked only if the filter's size is in `SMALL`.
+#[inline(always)]
+pub(in super::super) fn may_match_by(
+    key: Key,
+    filter: &[u8],
+    small: impl FnOnce(u32, u32) -> bool,
+) -> bool {
     // Nothing is called on the usual way, so that no registers have to be kept.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::may_match(key, filter);
@@ -205,11 +220,7 @@ pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     through_a_branch(if filter.len() > *SMALL.end() {
         portable::contains_all_alone(h, k, array)
     } else if filter.len() >= *SMALL.start() {
-        // SAFETY: the caller has AVX2; the size was looked at; k is at most 30.
-        unsafe {
-            let small = Small::load(filter);
-            Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
-        }
+        small(h, k)
     } else {
         match array.try_into() {
             Ok(word) => portable::contains_in_word(h, k, word),
@@ -223,6 +234,28 @@ pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
+    // SAFETY: the caller has AVX2; as in `may_match`.
+    unsafe {
+        let sums = Sums::new(h);
+        filters_may_match_by(h, filters, results, |k, filter| {
+            let small = Small::load(filter);
+            sums.all_set(k, small.modulus, |p| small.look_up(p))
+        })
+    }
+}
+
+/// `filters_may_match` for a key's hash, where `small` says whether `k` probes
+/// are set in a filter. It is asked only of those whose size is in `SMALL`.
+///
+/// # Safety
+/// The processor has AVX2; there are as many results as filters.
+#[inline(always)]
+pub(in super::super) unsafe fn filters_may_match_by(
+    h: u32,
+    filters: &[Key],
+    results: &mut [u8],
+    small: impl Fn(u32, &[u8]) -> bool,
+) -> usize {
     // SAFETY: the caller has AVX2.
     let sums = unsafe { Sums::new(h) };
     let mut ones = 0;
@@ -231,11 +264,7 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
         let answer = match Filter::parse(filter) {
             Filter::Never => false,
             Filter::Always => true,
-            // SAFETY: as in `may_match`.
-            Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => unsafe {
-                let small = Small::load(filter);
-                sums.all_set(k, small.modulus, |p| small.look_up(p))
-            },
+            Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => small(k, filter),
             Filter::Probe { array, k } => match bits::bits_of(array.len()) {
                 // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
                 Some(bits) if array.len() <= portable::FAR => unsafe {
@@ -254,6 +283,22 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
 /// The processor has AVX2; there are as many results as keys.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    // SAFETY: the caller's word.
+    unsafe { keys_may_match_by(hash_keys, keys, filter, results) }
+}
+
+/// `keys_may_match` with another kernel's hashes.
+///
+/// # Safety
+/// The processor has AVX2, and what `hash_keys` asks for, which writes a hash
+/// for each key; there are as many results as keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(in super::super) unsafe fn keys_may_match_by(
+    hash_keys: unsafe fn(&[Key], &mut [u32]),
+    keys: &[Key],
+    filter: &[u8],
+    results: &mut [u8],
+) -> usize {
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return portable::keys_may_match(keys, filter, results);
     };
@@ -268,7 +313,7 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
     let mut ones = 0;
     bits::in_blocks(
         keys,
-        // SAFETY: the caller has AVX2; there are as many hashes as keys.
+        // SAFETY: the caller's word; there are as many hashes as keys.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
         |hashes| {
             for (hashes, results) in hashes.chunks(AT_A_TIME).zip(&mut results) {
