@@ -33,8 +33,6 @@
 #![allow(unused_unsafe)]
 // Lanes are counted, not listed.
 #![allow(clippy::needless_range_loop)]
-// A pointer that goes through `opaque`, which reads and writes nothing.
-#![allow(clippy::pointers_in_nomem_asm_block)]
 
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -46,20 +44,8 @@ use hash::hash_keys;
 use positions::{Wrapping, each_position};
 use query::{filters_may_match, keys_may_match, may_match};
 
-/// The same value, of which the compiler does not know where it comes from:
-/// what it then finds out and makes of it is slower.
-macro_rules! opaque {
-    ($value:expr) => {{
-        let mut value = $value;
-        core::arch::asm!(
-            "/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags)
-        );
-        value
-    }};
-}
-
-mod hash;
-mod positions;
+pub(super) mod hash;
+pub(super) mod positions;
 pub(super) mod query;
 
 pub(super) const KERNEL: Kernel = Kernel {

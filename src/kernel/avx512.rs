@@ -5,34 +5,34 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Sixteen keys at a time, as two vectors of eight 64-bit lanes: the 52-bit
-//!    products that IFMA has make a step of the hash in half the time that
-//!    32-bit ones take. Fewer than eight keys are padded with copies of the
-//!    first; of more, the last eight overlap those before: to set a bit twice
-//!    is to set it once.
-//! 2. Keys of one length are loaded 16 bytes at a time, without a transpose:
-//!    the high half of a 64-bit lane is the next word. Keys of mixed lengths
-//!    are hashed side by side to the end of the longest, and lanes that are
-//!    past their end keep their hash.
-//! 3. A remainder is two 52-bit products (see `rem`), so each position is
+//! 1. Eight keys at a time, one in each 64-bit lane: the 52-bit products that
+//!    IFMA has make a step of the hash in half the time that 32-bit ones take.
+//!    Fewer than eight are padded with copies of the first; of more, the last
+//!    eight overlap those before: to set a bit twice is to set it once.
+//! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of
+//!    a 64-bit lane is the next word. They have up to 24 others beside them,
+//!    because a step of a hash waits for the one before. Keys of mixed lengths
+//!    are hashed to the end of the longest of eight, and lanes that are past
+//!    their end keep their hash.
+//! 3. A remainder is two 52-bit products (see `Modulus`), so each position is
 //!    computed from its own sum and none waits for the one before.
-//! 4. Some probes are computed before the sixteen keys before are set: one is
-//!    arithmetic, the other stores.
+//! 4. Sixteen keys are set side by side, eight and eight.
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see
 //!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
-//!    long.
+//!    long. Larger ones are set as the AVX2 kernel does.
 //! 6. A query for one key has a probe in each lane, where the filter fits in a
 //!    register: eight are asked at once, since where among them to stop is what
-//!    a branch predictor cannot know. Other filters are asked as the AVX2 kernel
-//!    does: a gather was no faster here, and slower there.
-//! 7. A batch of queries has a key in each lane.
+//!    a branch predictor cannot know. Larger filters are asked as the AVX2
+//!    kernel does: a gather was no faster for one key, and slower for many.
+//! 7. A batch of queries of a small filter has a key in each lane.
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
-//! moved back to the last whole word. Stores by way of memory of positions
-//! that a scalar load then reads were tried and dropped (see `set_row`). For
-//! arrays larger than the caches, so were prefetches of lines, and lists of the
-//! positions in each part of an array, set when full: with 10 million keys as
-//! fast as in place, with 4 million a third slower.
+//! moved back to the last whole word. For arrays larger than the caches,
+//! prefetches of lines were tried and dropped, and lists of the positions in
+//! each part of an array, set when full: with 10 million keys as fast as in
+//! place, with 4 million a third slower.
+//!
+//! What is said of time was measured on an Intel Xeon of 2 cores, 2026-11-21.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -40,10 +40,12 @@
 #![allow(clippy::needless_range_loop)]
 
 use core::arch::x86_64::*;
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
 
 use super::Key;
+use super::avx2::hash::{GROUPS, Groups};
+use super::avx2::positions::set_four;
 use super::avx2::query::{
     SMALL, SMALL_SIZES, filters_may_match_by, keys_may_match_by, may_match_by,
 };
@@ -65,8 +67,6 @@ pub(super) const KERNEL: Kernel = Kernel {
 };
 
 const LANES: usize = 8;
-/// How many probes of sixteen keys are computed before the first is set.
-const AHEAD: usize = 6;
 /// The even 32-bit lanes: the low halves of 64-bit lanes.
 const LOW: __mmask16 = 0x5555;
 
@@ -108,26 +108,25 @@ impl Modulus {
     }
 }
 
+/// The product of M and a sum. The word's is not waited for.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn add_and_multiply(h: __m512i, word: __m512i) -> __m512i {
+    let m = _mm512_set1_epi64(i64::from(M));
+    _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m)
+}
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn step(h: __m512i, word: __m512i) -> __m512i {
-    let m = _mm512_set1_epi64(i64::from(M));
-    let h = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m);
+    let h = add_and_multiply(h, word);
     _mm512_xor_si512(h, _mm512_srli_epi32(h, 16))
 }
 
+/// The four words of eight 16-byte blocks, in the low halves of lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn last_step(h: __m512i, word: __m512i) -> __m512i {
-    let m = _mm512_set1_epi64(i64::from(M));
-    let h = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m);
-    _mm512_xor_si512(h, _mm512_srli_epi32(h, 24))
-}
-
-/// Eight 16-byte blocks as a vector of their first and one of their second halves.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn halves(block: impl Fn(usize) -> __m128i) -> (__m512i, __m512i) {
+fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
     let join = |a, b, c, d| {
         let low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
         let high = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
@@ -135,35 +134,32 @@ fn halves(block: impl Fn(usize) -> __m128i) -> (__m512i, __m512i) {
     };
     let even = join(block(0), block(2), block(4), block(6));
     let odd = join(block(1), block(3), block(5), block(7));
-    (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd))
+    let (a, b) = (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd));
+    [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)]
 }
 
-/// The hashes of the eight keys at each of `starts`, in the low halves of the
-/// lanes; the high halves are zero.
+/// Hashes keys by eights into the low halves of lanes; the high halves are of no
+/// account.
 ///
 /// # Safety
-/// Every start is followed by eight keys.
-#[inline]
+/// There are that many keys, and a vector for each eight.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-unsafe fn hash<const G: usize>(starts: [*const Key; G]) -> [__m512i; G] {
-    // SAFETY: the caller's word: each start has eight keys, which are two
-    // words each, and each key the bytes it says.
+unsafe fn hash(groups: Groups, h: *mut __m512i) {
+    // SAFETY: the caller's word; a key is an address and a length.
     unsafe {
-        let mut pointers = [_mm512_setzero_si512(); G];
-        let mut lens = pointers;
-        let len = (*starts[0]).len();
+        // Otherwise the loops over them would be written out.
+        let groups = Groups { n: opaque!(groups.n), ..groups };
+        let len = (*groups.keys).len();
         let mut differ = 0;
-        for g in 0..G {
-            let (a, b) =
-                (_mm512_loadu_si512(starts[g].cast()), _mm512_loadu_si512(starts[g].add(4).cast()));
-            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-            pointers[g] = _mm512_permutex2var_epi64(a, even, b);
-            lens[g] = _mm512_permutex2var_epi64(a, odd, b);
-            differ |= _mm512_cmpneq_epi64_mask(lens[g], _mm512_set1_epi64(len as i64));
+        for start in groups.starts() {
+            for at in [start, start + LANES / 2] {
+                let four = _mm512_loadu_si512(groups.keys.add(at).cast());
+                let all = _mm512_set1_epi64(len as i64);
+                differ |= _mm512_mask_cmpneq_epi64_mask(0b1010_1010, four, all);
+            }
         }
-        let h = if differ == 0 { hash_uniform(starts, len) } else { hash_mixed(pointers, lens) };
-        h.map(|h| _mm512_maskz_mov_epi32(LOW, h))
+        if differ == 0 { hash_uniform(groups, len, h) } else { hash_mixed(groups, h) }
     }
 }
 
@@ -171,129 +167,146 @@ unsafe fn hash<const G: usize>(starts: [*const Key; G]) -> [__m512i; G] {
 /// As for `hash`; every key has `len` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-unsafe fn hash_uniform<const G: usize>(starts: [*const Key; G], len: usize) -> [__m512i; G] {
+unsafe fn hash_uniform(groups: Groups, len: usize, h: *mut __m512i) {
     // SAFETY: every load is from within a key: of 16 bytes it has, or of as
     // many as the mask names.
     unsafe {
-        let start = _mm512_set1_epi64(i64::from(SEED ^ (len as u32).wrapping_mul(M)));
-        let mut h = [start; G];
-        let mut at = 0;
-        while len - at >= 16 {
-            for g in 0..G {
-                let (a, b) =
-                    halves(|lane| _mm_loadu_si128((*starts[g].add(lane)).as_ptr().add(at).cast()));
-                h[g] = step(h[g], a);
-                h[g] = step(h[g], _mm512_srli_epi64(a, 32));
-                h[g] = step(h[g], b);
-                h[g] = step(h[g], _mm512_srli_epi64(b, 32));
+        let key = |start: usize, lane: usize| (*groups.keys.add(start + lane)).as_ptr();
+        let groups = || groups.starts().enumerate();
+        let whole = |h, start, at| {
+            let words = words(|lane| _mm_loadu_si128(key(start, lane).add(at).cast()));
+            words.into_iter().fold(h, |h, word| step(h, word))
+        };
+        let first = _mm512_set1_epi64(i64::from(SEED ^ (len as u32).wrapping_mul(M)));
+        for (g, start) in groups() {
+            *h.add(g) = if len < 16 { first } else { whole(first, start, 0) };
+        }
+        let mut at = 16;
+        while at + 16 <= len {
+            for (g, start) in groups() {
+                *h.add(g) = whole(*h.add(g), start, at);
             }
             at += 16;
         }
-        let rest = len - at;
-        if rest != 0 {
-            let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
-            for g in 0..G {
-                let (a, b) = halves(|lane| {
-                    _mm_maskz_loadu_epi8(mask, (*starts[g].add(lane)).as_ptr().add(at).cast())
-                });
-                let words = [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)];
-                let mut left = rest;
-                for word in words {
-                    if left >= 4 {
-                        h[g] = step(h[g], word);
-                        left -= 4;
-                    } else if left > 0 {
-                        h[g] = last_step(h[g], word);
-                        left = 0;
-                    }
+        let rest = len % 16;
+        if rest == 0 {
+            return;
+        }
+        let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
+        for (g, start) in groups() {
+            let from = |lane| key(start, lane).add(len - rest);
+            let words = words(|lane| _mm_maskz_loadu_epi8(mask, from(lane).cast()));
+            let mut next = *h.add(g);
+            for (j, word) in words.into_iter().enumerate() {
+                if rest > 4 * j {
+                    let shift = if rest < 4 * j + 4 { 24 } else { 16 };
+                    next = add_and_multiply(next, word);
+                    let shifted = _mm512_srl_epi32(next, _mm_cvtsi32_si128(shift));
+                    next = _mm512_xor_si512(next, shifted);
                 }
             }
+            *h.add(g) = next;
         }
-        h
     }
 }
 
+/// Eight keys of any lengths.
+struct Mixed {
+    /// How many whole blocks of 16 bytes each has.
+    blocks: __m512i,
+    /// Where they are, how far from there the last is, and where the next is.
+    from: __m512i,
+    last: __m512i,
+    next: __m512i,
+    /// How many bytes follow them, and where they are.
+    rest: __m512i,
+    after: __m512i,
+}
+
+/// # Safety
+/// As for `hash`.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn hash_mixed<const G: usize>(pointers: [__m512i; G], lens: [__m512i; G]) -> [__m512i; G] {
-    let m = _mm512_set1_epi64(i64::from(M));
+unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
     let zeros = _mm512_set1_epi64(&raw const ZEROS as i64);
-    let none = _mm512_setzero_si512();
-    let mut h = [none; G];
-    let (mut rest, mut blocks, mut start, mut last) = (h, h, h, h);
-    let mut most = none;
-    for g in 0..G {
-        h[g] = _mm512_mul_epu32(lens[g], m);
-        h[g] = _mm512_xor_si512(h[g], _mm512_set1_epi64(i64::from(SEED)));
-        rest[g] = _mm512_and_si512(lens[g], _mm512_set1_epi64(15));
-        blocks[g] = _mm512_srli_epi64(lens[g], 4);
-        most = _mm512_max_epu64(most, blocks[g]);
-        // Lanes out of whole blocks read their last 16 bytes again, lanes
-        // without any read zeros; nothing is made of either.
-        let any = _mm512_test_epi64_mask(blocks[g], blocks[g]);
-        start[g] = _mm512_mask_mov_epi64(zeros, any, pointers[g]);
-        last[g] = _mm512_maskz_sub_epi64(any, lens[g], _mm512_set1_epi64(16));
-    }
-    let most = _mm512_reduce_max_epu64(most) as i64;
-    for i in 0..most {
-        for g in 0..G {
-            let live = _mm512_cmpgt_epu64_mask(blocks[g], _mm512_set1_epi64(i));
-            let offset = _mm512_min_epu64(last[g], _mm512_set1_epi64(16 * i));
-            let address = to_memory(_mm512_add_epi64(start[g], offset));
-            // SAFETY: 16 bytes of a key, or of ZEROS (see above).
-            let (a, b) =
-                halves(|lane| unsafe { _mm_loadu_si128(address.get(lane) as *const __m128i) });
-            let mut x = step(h[g], a);
-            x = step(x, _mm512_srli_epi64(a, 32));
-            x = step(x, b);
-            x = step(x, _mm512_srli_epi64(b, 32));
-            h[g] = _mm512_mask_mov_epi64(h[g], live, x);
+    let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
+    let mut most = _mm512_setzero_si512();
+    // SAFETY: the caller's word; each of `mixed` is written before it is read.
+    // Every load is of bytes a key has, or of ZEROS.
+    unsafe {
+        let groups = || groups.starts().map(|start| groups.keys.add(start)).enumerate();
+        for (g, keys) in groups() {
+            let (a, b) = (_mm512_loadu_si512(keys.cast()), _mm512_loadu_si512(keys.add(4).cast()));
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            let start = _mm512_permutex2var_epi64(a, even, b);
+            let len = _mm512_permutex2var_epi64(a, odd, b);
+            let m = _mm512_set1_epi64(i64::from(M));
+            let seed = _mm512_set1_epi64(i64::from(SEED));
+            *h.add(g) = _mm512_xor_si512(seed, _mm512_mul_epu32(len, m));
+            let blocks = _mm512_srli_epi64(len, 4);
+            most = _mm512_max_epu64(most, blocks);
+            // Lanes out of whole blocks read their last 16 bytes again, lanes
+            // without any read zeros; nothing is made of either. So it is with
+            // lanes that have nothing after them.
+            let any = _mm512_test_epi64_mask(blocks, blocks);
+            let from = _mm512_mask_mov_epi64(zeros, any, start);
+            let rest = _mm512_and_si512(len, _mm512_set1_epi64(15));
+            let some = _mm512_test_epi64_mask(rest, rest);
+            let end = _mm512_add_epi64(start, len);
+            mixed.get_unchecked_mut(g).write(Mixed {
+                blocks,
+                from,
+                last: _mm512_maskz_sub_epi64(any, len, _mm512_set1_epi64(16)),
+                next: from,
+                rest,
+                after: _mm512_mask_sub_epi64(zeros, some, end, rest),
+            });
+        }
+        for i in 0.._mm512_reduce_max_epu64(most) as i64 {
+            for (g, _) in groups() {
+                let mixed = mixed.get_unchecked_mut(g).assume_init_mut();
+                let live = _mm512_cmpgt_epu64_mask(mixed.blocks, _mm512_set1_epi64(i));
+                if live == 0 {
+                    continue;
+                }
+                let mut next = *h.add(g);
+                for word in words(|i| _mm_loadu_si128(lane(&mixed.next, i) as *const __m128i)) {
+                    next = step(next, word);
+                }
+                // Volatile, because a compiler would make a masked store of it,
+                // which the next load would have to wait for.
+                h.add(g).write_volatile(_mm512_mask_mov_epi64(*h.add(g), live, next));
+                let ahead = _mm512_min_epu64(mixed.last, _mm512_set1_epi64(16 * (i + 1)));
+                mixed.next = _mm512_add_epi64(mixed.from, ahead);
+            }
+        }
+        for (g, _) in groups() {
+            let mixed = mixed.get_unchecked(g).assume_init_ref();
+            let words = words(|i| {
+                let mask = _bzhi_u32(0xffff, lane(&mixed.rest, i) as u32) as __mmask16;
+                _mm_maskz_loadu_epi8(mask, lane(&mixed.after, i) as *const i8)
+            });
+            let mut next = *h.add(g);
+            for (j, word) in words.into_iter().enumerate() {
+                let j = j as i64;
+                let some = _mm512_cmpgt_epu64_mask(mixed.rest, _mm512_set1_epi64(4 * j));
+                let whole = _mm512_cmpgt_epu64_mask(mixed.rest, _mm512_set1_epi64(4 * j + 3));
+                let last = _mm512_set1_epi64(24);
+                let shift = _mm512_mask_mov_epi64(last, whole, _mm512_set1_epi64(16));
+                let sum = add_and_multiply(next, word);
+                next = _mm512_mask_xor_epi64(next, some, sum, _mm512_srlv_epi32(sum, shift));
+            }
+            *h.add(g) = next;
         }
     }
-    for g in 0..G {
-        let some = _mm512_test_epi64_mask(rest[g], rest[g]);
-        let after = _mm512_add_epi64(pointers[g], _mm512_sub_epi64(lens[g], rest[g]));
-        let address = to_memory(_mm512_mask_mov_epi64(zeros, some, after));
-        let rests = to_memory(rest[g]);
-        // SAFETY: the mask names the bytes the key has left; where it has
-        // none, the address is that of ZEROS.
-        let (a, b) = halves(|lane| unsafe {
-            let mask = _bzhi_u32(0xffff, rests.get(lane) as u32) as __mmask16;
-            _mm_maskz_loadu_epi8(mask, address.get(lane) as *const i8)
-        });
-        let words = [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)];
-        for (j, word) in words.into_iter().enumerate() {
-            let j = j as i64;
-            let some = _mm512_cmpgt_epu64_mask(rest[g], _mm512_set1_epi64(4 * j));
-            let whole = _mm512_cmpgt_epu64_mask(rest[g], _mm512_set1_epi64(4 * j + 3));
-            let shift = _mm512_mask_mov_epi64(_mm512_set1_epi64(24), whole, _mm512_set1_epi64(16));
-            let next = _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h[g], m);
-            h[g] = _mm512_mask_xor_epi64(h[g], some, next, _mm512_srlv_epi32(next, shift));
-        }
-    }
-    h
 }
 
-/// The lanes of a vector, in memory.
-#[repr(align(64))]
-struct Lanes([u64; LANES]);
-
-impl Lanes {
-    #[inline(always)]
-    fn get(&self, lane: usize) -> u64 {
-        // SAFETY: a reference. Volatile, because a compiler would otherwise
-        // take lane after lane out of the register, which is slower.
-        unsafe { (&raw const self.0[lane]).read_volatile() }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn to_memory(v: __m512i) -> Lanes {
-    let mut out = Lanes([0; LANES]);
-    // SAFETY: 64 bytes, aligned to as many.
-    unsafe { _mm512_store_si512(out.0.as_mut_ptr().cast(), v) }
-    out
+/// A lane of a vector in memory.
+#[inline(always)]
+fn lane(vector: &__m512i, lane: usize) -> u64 {
+    // SAFETY: eight lanes of 64 bits.
+    unsafe { mem::transmute::<&__m512i, &[u64; LANES]>(vector)[lane] }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
@@ -305,115 +318,84 @@ fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         }
         return;
     }
-    let (keys, hashes) = (keys.as_ptr(), hashes.as_mut_ptr());
     let mut at = 0;
     while at < n {
-        // The last eight, or sixteen, overlap those before.
-        let first = at.min(n - LANES);
-        let second = (at + LANES).min(n - LANES);
-        // SAFETY: both and the eight from each on are within n, which is also
-        // how many hashes there are.
+        // At least eight: the last may be some of those before.
+        let from = at.min(n - LANES);
+        let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from);
+        let mut h = [_mm512_setzero_si512(); GROUPS];
+        // SAFETY: `from` and as many keys on are within n, which is also how
+        // many hashes there are.
         unsafe {
-            let [a, b] = hash([keys.add(first), keys.add(second)]);
-            _mm256_storeu_si256(hashes.add(first).cast(), _mm512_cvtepi64_epi32(a));
-            _mm256_storeu_si256(hashes.add(second).cast(), _mm512_cvtepi64_epi32(b));
+            hash(groups, h.as_mut_ptr());
+            for (h, start) in h.into_iter().zip(groups.starts()) {
+                let hashes = hashes.as_mut_ptr().add(from + start);
+                _mm256_storeu_si256(hashes.cast(), _mm512_cvtepi64_epi32(h));
+            }
         }
-        at += 2 * LANES;
+        at = from + groups.n;
     }
 }
 
-/// Calls `set` with every position of every key's probes, some at a time.
-///
-/// The positions of sixteen keys are computed while those of the sixteen
-/// before are set: one is arithmetic, the other stores, and no processor
-/// looks far enough ahead to overlap them by itself.
+/// Calls `set` with every position of every key's probes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn each_position(keys: &[Key], k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
-    let mut padded = [const { MaybeUninit::<Key>::uninit() }; LANES];
-    let (mut at, n) = match keys {
+    let n = keys.len();
+    let mut padded = [const { MaybeUninit::uninit() }; LANES];
+    let (keys, last) = match keys {
         [] => return,
-        [first, ..] if keys.len() < LANES => {
-            // at the end, where below the last keys of many are
-            for (i, slot) in padded.iter_mut().enumerate() {
-                let i = i.wrapping_sub(LANES - keys.len());
+        [first, ..] if n < LANES => {
+            for (i, slot) in padded.iter_mut().rev().enumerate() {
                 slot.write(*keys.get(i).unwrap_or(first));
             }
-            (padded.as_ptr().cast::<Key>(), keys.len())
+            (padded.as_ptr().cast(), 0)
         }
-        _ => (keys.as_ptr(), keys.len()),
+        _ => (keys.as_ptr(), n - LANES),
     };
-    let low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    // Positions computed and not yet set: `pending` rows, from `first` on.
-    let mut rows = [_mm512_setzero_si512(); AHEAD];
-    let (mut pending, mut first) = (0, 0);
-    let mut left = n;
-    while left > 0 {
-        // SAFETY: `at` has `left` to come, n have been or come, and where n
-        // is less than eight, it is the padded copy.
-        let mut h = unsafe {
-            if left > LANES {
-                hash([at, at.add(LANES.min(left - LANES))])
-            } else {
-                let end = if n < LANES { at } else { at.sub(LANES - left) };
-                let [h] = hash([end]);
-                [h, h]
-            }
-        };
-        let delta = [0, 1].map(|i| _mm512_maskz_ror_epi32(LOW, h[i], 17));
-        let mut todo = k as usize;
-        while todo > 0 {
-            let next = todo.min(AHEAD);
-            for j in 0..AHEAD {
-                if j < pending {
-                    set_row(rows[j], first, &mut set);
+    let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
+    // SAFETY: `last` and all before it are followed by eight; a vector is
+    // written for each eight keys that are hashed, and read for no others.
+    unsafe {
+        // Otherwise the loop over them would be written out.
+        let h: *mut __m512i = opaque!(h.as_mut_ptr().cast());
+        for at in (0..n).step_by(GROUPS * LANES) {
+            let from = last.min(at);
+            let groups = Groups::of(keys.add(from), last + LANES - from);
+            hash(groups, h);
+            let to = n.min(at + GROUPS * LANES);
+            for (pair, at) in (at..to).step_by(2 * LANES).enumerate() {
+                let left = to - at;
+                let read = |i| _mm512_maskz_mov_epi32(LOW, *h.add(2 * pair + i));
+                let delta = |h| _mm512_maskz_ror_epi32(LOW, h, 17);
+                let mut a = read(0);
+                let to_a = delta(a);
+                if left > LANES {
+                    let mut b = read(1);
+                    let to_b = delta(b);
+                    for _ in 0..k {
+                        let in_b = _mm512_slli_epi64(modulus.rem(b), 32);
+                        let p = _mm512_or_si512(modulus.rem(a), in_b);
+                        set_four(_mm512_castsi512_si128(p), &mut set);
+                        set_four(_mm512_extracti32x4_epi32::<1>(p), &mut set);
+                        set_four(_mm512_extracti32x4_epi32::<2>(p), &mut set);
+                        set_four(_mm512_extracti32x4_epi32::<3>(p), &mut set);
+                        (a, b) = (_mm512_add_epi32(a, to_a), _mm512_add_epi32(b, to_b));
+                    }
+                } else {
+                    for _ in 0..k {
+                        let p = _mm512_cvtepi64_epi32(modulus.rem(a));
+                        // Of the last four keys' vector, the other half was set before.
+                        if left > LANES / 2 {
+                            set_four(_mm256_castsi256_si128(p), &mut set);
+                        }
+                        set_four(_mm256_extracti128_si256::<1>(p), &mut set);
+                        a = _mm512_add_epi32(a, to_a);
+                    }
                 }
-                if j < next {
-                    let (a, b) = (modulus.rem(h[0]), modulus.rem(h[1]));
-                    rows[j] = _mm512_permutex2var_epi32(a, low_halves, b);
-                    h = [0, 1].map(|i| _mm512_add_epi32(h[i], delta[i]));
-                }
             }
-            todo -= next;
-            pending = next;
-            first = if left > LANES { 0 } else { 2 * LANES - left };
-        }
-        left = left.saturating_sub(2 * LANES);
-        at = at.wrapping_add(2 * LANES);
-    }
-    for j in 0..AHEAD {
-        if j < pending {
-            set_row(rows[j], first, &mut set);
         }
     }
-}
-
-/// Sets a row from lane `first` on, or from up to three before it: those are
-/// keys met before. `first` is less than 16.
-///
-/// The lanes leave the register one by one. Through memory it is as many
-/// instructions, but now and then the processor takes to guessing wrong which
-/// store such a load reads, and is then four times slower for seconds.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn set_row(row: __m512i, first: usize, mut set: impl FnMut(u32)) {
-    let mut four = |x| {
-        let (a, b) = (_mm_cvtsi128_si64(x) as u64, _mm_extract_epi64::<1>(x) as u64);
-        set(a as u32);
-        set((a >> 32) as u32);
-        set(b as u32);
-        set((b >> 32) as u32);
-    };
-    if first < 4 {
-        four(_mm512_castsi512_si128(row));
-    }
-    if first < 8 {
-        four(_mm512_extracti32x4_epi32::<1>(row));
-    }
-    if first < 12 {
-        four(_mm512_extracti32x4_epi32::<2>(row));
-    }
-    four(_mm512_extracti32x4_epi32::<3>(row));
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]

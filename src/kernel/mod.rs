@@ -3,6 +3,9 @@
 //! A kernel is chosen once, when a policy is made, and kept in it. `crate::probe` says what the
 //! answers must be.
 
+// A pointer that goes through `opaque`, which reads and writes nothing.
+#![allow(clippy::pointers_in_nomem_asm_block)]
+
 use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -10,6 +13,19 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use crate::filter::MAX_PROBES;
 
 pub(crate) use key::{GROUP, Key, in_groups};
+
+/// The same value, of which the compiler does not know where it comes from:
+/// what it then finds out and makes of it is slower.
+#[cfg(target_arch = "x86_64")]
+macro_rules! opaque {
+    ($value:expr) => {{
+        let mut value = $value;
+        core::arch::asm!(
+            "/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags)
+        );
+        value
+    }};
+}
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -30,7 +30,7 @@ static ZEROS: [u8; 16] = [0; 16];
 /// Up to this many times eight keys of one length are hashed side by side. With
 /// one, 1,000 keys of 100 bytes took 1.1 to 1.2 times as long, with two up to
 /// 1.07 times (AMD EPYC of the third generation, 2026-11).
-const GROUPS: usize = 4;
+pub(in super::super) const GROUPS: usize = 4;
 
 /// # Safety
 /// The processor has AVX2; there are as many hashes as keys.
@@ -47,8 +47,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     while at < n {
         // At least eight: the last may be some of those before.
         let from = at.min(n - LANES);
-        let groups =
-            Groups { keys: keys.as_ptr().wrapping_add(from), n: (n - from).min(GROUPS * LANES) };
+        let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from);
         // SAFETY: the caller has AVX2; `from` and as many keys on are within n.
         unsafe {
             let hashes = hashes.as_mut_ptr().add(from);
@@ -67,15 +66,21 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 
 /// Keys by eights: at least 8, at most `8 * GROUPS`.
 #[derive(Clone, Copy)]
-struct Groups<'k> {
-    keys: *const Key<'k>,
-    n: usize,
+pub(in super::super) struct Groups<'k> {
+    pub keys: *const Key<'k>,
+    pub n: usize,
 }
 
 impl<'k> Groups<'k> {
+    /// Of at least 8 keys, as many as are hashed side by side.
+    #[inline(always)]
+    pub fn of(keys: *const Key<'k>, n: usize) -> Self {
+        Groups { keys, n: n.min(GROUPS * LANES) }
+    }
+
     /// Where each eight begin.
     #[inline(always)]
-    fn starts(self) -> impl Iterator<Item = usize> {
+    pub fn starts(self) -> impl Iterator<Item = usize> {
         // The last eight overlap those before.
         (0..self.n).step_by(LANES).map(move |at| at.min(self.n - LANES))
     }

@@ -180,9 +180,8 @@ pub(super) unsafe fn each_position(
 ///
 /// # Safety
 /// The processor has AVX2.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
+#[inline(always)]
+pub(in super::super) unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
     // SAFETY: the caller has AVX2.
     for two in unsafe { in_pairs(four) } {
         set(two as u32);

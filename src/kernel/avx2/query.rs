@@ -41,6 +41,16 @@ static TO_FRONT: [u8; 32] = {
     shuffle
 };
 
+/// A filter's bits. A trait, because closures would not be inlined where the
+/// function that they are in has no instruction set.
+trait Bits: Copy {
+    /// The bits at eight positions, each at the top of its lane.
+    ///
+    /// # Safety
+    /// The processor has AVX2; the positions are in the filter's array.
+    unsafe fn look_up(self, p: __m256i) -> __m256i;
+}
+
 /// A filter in registers, whose k byte is there and is not asked for.
 #[derive(Clone, Copy)]
 struct Small {
@@ -86,11 +96,9 @@ impl Small {
             }
         }
     }
+}
 
-    /// The bits at eight positions, each at the top of its lane.
-    ///
-    /// # Safety
-    /// The processor has AVX2; the positions are in the filter's array.
+impl Bits for Small {
     #[inline(always)]
     unsafe fn look_up(self, mut p: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
@@ -139,24 +147,19 @@ impl Sums {
     /// Whether the bits of `k` probes are set.
     ///
     /// # Safety
-    /// The processor has AVX2; `look_up` can be asked for any remainder.
+    /// The processor has AVX2; any remainder is in the filter's array.
     #[inline(always)]
-    unsafe fn all_set(
-        mut self,
-        mut k: u32,
-        modulus: Modulus,
-        look_up: impl Fn(__m256i) -> __m256i,
-    ) -> bool {
+    unsafe fn all_set(mut self, mut k: u32, modulus: Modulus, filter: impl Bits) -> bool {
         // SAFETY: the caller's word; `ASKED` has a vector at 0..=8.
         unsafe {
-            let mut found = _mm256_castsi256_ps(look_up(modulus.rem(self.eight)));
+            let mut found = _mm256_castsi256_ps(filter.look_up(modulus.rem(self.eight)));
             while k > LANES as u32 {
                 if _mm256_movemask_ps(found) != 0xff {
                     return false;
                 }
                 k -= LANES as u32;
                 self.eight = _mm256_add_epi32(self.eight, _mm256_slli_epi32::<3>(self.delta));
-                found = _mm256_castsi256_ps(look_up(modulus.rem(self.eight)));
+                found = _mm256_castsi256_ps(filter.look_up(modulus.rem(self.eight)));
             }
             let asked = _mm256_loadu_ps(ASKED.as_ptr().add(k as usize).cast());
             _mm256_testc_ps(found, asked) != 0
@@ -164,29 +167,27 @@ impl Sums {
     }
 }
 
-/// The bits at eight positions in an array, each at the top of its lane. Eight
-/// loads: a gather took longer (AMD EPYC of the third generation, 2026-11).
-///
-/// # Safety
-/// The processor has AVX2; the positions are in the array.
-#[inline(always)]
-unsafe fn look_up(array: &[u8], p: __m256i) -> __m256i {
-    // SAFETY: the caller's word; an eighth of a position is a byte's place.
-    unsafe {
-        let byte = _mm256_srli_epi32(p, 3);
-        let load = |place: u64| i32::from(*array.get_unchecked(place as u32 as usize));
-        let four = |places: __m128i| {
-            let [two, two_more] = in_pairs(places);
-            let bytes = _mm_cvtsi32_si128(load(two));
-            let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
-            let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
-            _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
-        };
-        let low = four(_mm256_castsi256_si128(byte));
-        let high = four(_mm256_extracti128_si256::<1>(byte));
-        let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
-        let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
-        _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
+/// Eight loads: a gather took longer (AMD EPYC of the third generation, 2026-11).
+impl Bits for &[u8] {
+    #[inline(always)]
+    unsafe fn look_up(self, p: __m256i) -> __m256i {
+        // SAFETY: the caller's word; an eighth of a position is a byte's place.
+        unsafe {
+            let byte = _mm256_srli_epi32(p, 3);
+            let load = |place: u64| i32::from(*self.get_unchecked(place as u32 as usize));
+            let four = |places: __m128i| {
+                let [two, two_more] = in_pairs(places);
+                let bytes = _mm_cvtsi32_si128(load(two));
+                let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
+                let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
+                _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
+            };
+            let low = four(_mm256_castsi256_si128(byte));
+            let high = four(_mm256_extracti128_si256::<1>(byte));
+            let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
+            let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
+            _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
+        }
     }
 }
 
@@ -197,7 +198,7 @@ pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     // SAFETY: the caller has AVX2; a filter that is small is asked, with its k.
     may_match_by(key, filter, |h, k| unsafe {
         let small = Small::load(filter);
-        Sums::new(h).all_set(k, small.modulus, |p| small.look_up(p))
+        Sums::new(h).all_set(k, small.modulus, small)
     })
 }
 
@@ -239,7 +240,7 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
         let sums = Sums::new(h);
         filters_may_match_by(h, filters, results, |k, filter| {
             let small = Small::load(filter);
-            sums.all_set(k, small.modulus, |p| small.look_up(p))
+            sums.all_set(k, small.modulus, small)
         })
     }
 }
@@ -268,7 +269,7 @@ pub(in super::super) unsafe fn filters_may_match_by(
             Filter::Probe { array, k } => match bits::bits_of(array.len()) {
                 // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
                 Some(bits) if array.len() <= portable::FAR => unsafe {
-                    sums.all_set(k, Modulus::new(bits), |p| look_up(array, p))
+                    sums.all_set(k, Modulus::new(bits), array)
                 },
                 _ => probe::contains(h, k, array),
             },
@@ -333,8 +334,8 @@ pub(in super::super) unsafe fn keys_may_match_by(
                         Positions::new(_mm256_loadu_si256(hashes.add(1)), modulus),
                     ];
                     bytes_of(match small {
-                        Some(small) => all_set(positions, k, |p| small.look_up(p)),
-                        None => all_set(positions, k, |p| look_up(array, p)),
+                        Some(small) => all_set(positions, k, small),
+                        None => all_set(positions, k, array),
                     })
                 };
                 let wanted = results.len();
@@ -363,17 +364,13 @@ const AT_A_TIME: usize = 2 * LANES;
 /// # Safety
 /// The processor has AVX2.
 #[inline(always)]
-unsafe fn all_set(
-    [mut a, mut b]: [Positions; 2],
-    k: u32,
-    look_up: impl Fn(__m256i) -> __m256i,
-) -> [__m256i; 2] {
+unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> [__m256i; 2] {
     // SAFETY: the caller has AVX2.
     unsafe {
         let (mut in_a, mut in_b) = (_mm256_set1_epi32(-1), _mm256_set1_epi32(-1));
         for j in 1..=k {
-            in_a = _mm256_and_si256(in_a, look_up(a.next()));
-            in_b = _mm256_and_si256(in_b, look_up(b.next()));
+            in_a = _mm256_and_si256(in_a, filter.look_up(a.next()));
+            in_b = _mm256_and_si256(in_b, filter.look_up(b.next()));
             if j % AT_ONCE == 0 {
                 let any = _mm256_or_si256(in_a, in_b);
                 if _mm256_movemask_ps(_mm256_castsi256_ps(any)) == 0 {
