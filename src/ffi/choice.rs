@@ -22,19 +22,23 @@ pub(super) fn for_policy() -> &'static Kernel {
     }
 }
 
+static FOR_PROCESS: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
+
 /// The kernel of the functions that take no policy: chosen at the first call.
 #[inline]
 pub(super) fn for_process() -> &'static Kernel {
-    static CHOSEN: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
-    // SAFETY: NULL, or the reference to a static that was stored below.
-    match unsafe { CHOSEN.load(Ordering::Relaxed).as_ref() } {
-        Some(kernel) => kernel,
-        None => {
-            let kernel = for_policy();
-            CHOSEN.store(ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
-            kernel
-        }
-    }
+    chosen().unwrap_or_else(|| {
+        let kernel = for_policy();
+        FOR_PROCESS.store(ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
+        kernel
+    })
+}
+
+/// [`for_process`], if it was called before.
+#[inline(always)]
+pub(super) fn chosen() -> Option<&'static Kernel> {
+    // SAFETY: NULL, or the reference to a static that `for_process` stored.
+    unsafe { FOR_PROCESS.load(Ordering::Relaxed).as_ref() }
 }
 
 /// Tells whoever asked for a kernel that this machine or build does not have which ones it has.

@@ -339,6 +339,30 @@ impl Policy {
         filter: *const c_char,
         filter_length: usize,
     ) -> bool {
+        if self.transform().is_none() && self.counters().is_none() {
+            // SAFETY: the caller's promise.
+            let usual = unsafe { memory::two_bytes((key, key_length), (filter, filter_length)) };
+            if let Some((key, filter)) = usual {
+                return self.policy.key_may_match(key, filter);
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.key_may_match_apart(key, key_length, filter, filter_length) }
+    }
+
+    /// `key_may_match` of any policy and arguments. Apart, so that nothing is to be done after the
+    /// usual ones' query, and no registers have to be kept.
+    ///
+    /// # Safety
+    /// As [`key_may_match`].
+    #[inline(never)]
+    unsafe fn key_may_match_apart(
+        &self,
+        key: *const c_char,
+        key_length: usize,
+        filter: *const c_char,
+        filter_length: usize,
+    ) -> bool {
         // SAFETY: the caller's promise.
         let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
         let answer = match self.transform() {
@@ -428,6 +452,28 @@ pub unsafe fn create_filter(
 /// # Safety
 /// Both pointers are as `memory::bytes` asks.
 pub unsafe fn key_may_match(
+    key: *const c_char,
+    key_length: usize,
+    filter: *const c_char,
+    filter_length: usize,
+) -> u8 {
+    if let Some(kernel) = choice::chosen() {
+        // SAFETY: the caller's promise.
+        let usual = unsafe { memory::two_bytes((key, key_length), (filter, filter_length)) };
+        if let Some((key, filter)) = usual {
+            return kernel.may_match(Key::new(key), filter).into();
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { key_may_match_apart(key, key_length, filter, filter_length) }
+}
+
+/// `key_may_match` of any arguments and in any process: apart, as that of a policy.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn key_may_match_apart(
     key: *const c_char,
     key_length: usize,
     filter: *const c_char,

@@ -23,7 +23,7 @@
 //! 6. A query for one key has a probe in each lane, where the filter fits in a
 //!    register: eight are asked at once, since where among them to stop is what
 //!    a branch predictor cannot know. Larger filters are asked as the AVX2
-//!    kernel does: a gather was no faster for one key, and slower for many.
+//!    kernel has it: a gather was no faster for one key, and slower for many.
 //! 7. A batch of queries of a small filter has a key in each lane.
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
@@ -47,10 +47,9 @@ use super::Key;
 use super::avx2::hash::{GROUPS, Groups};
 use super::avx2::positions::set_four;
 use super::avx2::query::{
-    SMALL, SMALL_SIZES, filters_may_match_by, keys_may_match_by, may_match_by,
+    AT_ONCE, SMALL, SMALL_SIZES, filters_may_match_by, keys_may_match_by, may_match_by,
 };
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::portable::AT_ONCE;
 use super::{Kernel, avx2, cpu, portable, scratch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};

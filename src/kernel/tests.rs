@@ -631,19 +631,6 @@ fn groups_are_full_but_the_last() {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", leveldb_bloom_avx512))]
-#[test]
-fn a_query_apart_is_the_query() {
-    let array = [0x5a; 9];
-    for h in 0..1000u32 {
-        let h = h.wrapping_mul(0x9e37_79b9);
-        for k in [1, 2, 6] {
-            let want = probe::contains(h, k, &array);
-            assert_eq!(super::portable::contains_apart(h, k, &array), want, "{h:x}");
-        }
-    }
-}
-
 mod broken {
     //! Kernels that are wrong somewhere, each in another place.
 

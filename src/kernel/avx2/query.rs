@@ -4,13 +4,11 @@ use core::arch::x86_64::*;
 use core::mem;
 use core::ops::RangeInclusive;
 
-use super::super::portable::AT_ONCE;
 use super::super::{Key, bits, portable, through_a_branch};
 use super::LANES;
 use super::hash::hash_keys;
 use super::positions::{Modulus, Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
-use crate::probe;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
 pub(in super::super) const SMALL: RangeInclusive<usize> = 10..=64;
@@ -210,24 +208,16 @@ pub(in super::super) fn may_match_by(
     filter: &[u8],
     small: impl FnOnce(u32, u32) -> bool,
 ) -> bool {
-    // Nothing is called on the usual way, so that no registers have to be kept.
-    let Filter::Probe { array, k } = Filter::parse(filter) else {
-        return portable::may_match(key, filter);
-    };
-    if key.len() < 4 {
+    // Functions are called last or not at all, so that no registers have to be kept.
+    if !SMALL.contains(&filter.len()) {
         return portable::may_match(key, filter);
     }
-    let h = portable::hash(key.as_bytes());
-    through_a_branch(if filter.len() > *SMALL.end() {
-        portable::contains_all_alone(h, k, array)
-    } else if filter.len() >= *SMALL.start() {
-        small(h, k)
-    } else {
-        match array.try_into() {
-            Ok(word) => portable::contains_in_word(h, k, word),
-            Err(_) => portable::contains_apart(h, k, array),
+    match Filter::parse(filter) {
+        Filter::Probe { k, .. } if key.len() >= 4 => {
+            through_a_branch(small(portable::hash(key.as_bytes()), k))
         }
-    })
+        _ => portable::rarely_may_match(key, filter),
+    }
 }
 
 /// # Safety
@@ -257,8 +247,6 @@ pub(in super::super) unsafe fn filters_may_match_by(
     results: &mut [u8],
     small: impl Fn(u32, &[u8]) -> bool,
 ) -> usize {
-    // SAFETY: the caller has AVX2.
-    let sums = unsafe { Sums::new(h) };
     let mut ones = 0;
     for (filter, result) in filters.iter().zip(results) {
         let filter = filter.as_bytes();
@@ -266,13 +254,9 @@ pub(in super::super) unsafe fn filters_may_match_by(
             Filter::Never => false,
             Filter::Always => true,
             Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => small(k, filter),
-            Filter::Probe { array, k } => match bits::bits_of(array.len()) {
-                // SAFETY: the caller has AVX2; a remainder is in the array; k is at most 30.
-                Some(bits) if array.len() <= portable::FAR => unsafe {
-                    sums.all_set(k, Modulus::new(bits), array)
-                },
-                _ => probe::contains(h, k, array),
-            },
+            Filter::Probe { array, k } => {
+                portable::contains_all(h, k, portable::usual(k, array.len()), array)
+            }
         };
         *result = answer.into();
         ones += usize::from(answer);
@@ -358,6 +342,9 @@ pub(in super::super) unsafe fn keys_may_match_by(
 
 /// How many keys of a batch are asked for side by side.
 const AT_A_TIME: usize = 2 * LANES;
+
+/// After how many probes of a batch's keys it is looked whether any key is left.
+pub(in super::super) const AT_ONCE: u32 = 8;
 
 /// Whether the bits at `k` positions are set, at the top of each lane.
 ///
