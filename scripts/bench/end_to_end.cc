@@ -225,7 +225,7 @@ void TimeAll(Run* run, std::vector<Side>* sides, int rounds) {
       const char* const phase = present ? "read-present" : "read-absent";
       // Small turns, so that what disturbs one side disturbs the others as well.
       const uint64_t turn = marked ? 200000 : 20000;
-      const int turns = marked ? 2 : rounds * 15;
+      const int turns = marked ? 20 : rounds * 15;
       for (int round = 0; round < turns; round++) {
         Progress(phase, round + 1, turns);
         for (size_t i = 0; i < sides->size(); i++) {

@@ -46,9 +46,7 @@ use core::num::NonZeroU32;
 use super::Key;
 use super::avx2::hash::{GROUPS, Groups};
 use super::avx2::positions::set_four;
-use super::avx2::query::{
-    AT_ONCE, SMALL, SMALL_SIZES, filters_may_match_by, keys_may_match_by, may_match_by,
-};
+use super::avx2::query::{AT_ONCE, SMALL, SMALL_SIZES, keys_may_match_by, may_match_by};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, avx2, cpu, portable, scratch};
 use crate::filter::Filter;
@@ -95,8 +93,8 @@ impl Modulus {
 
     /// `h` modulo the bits, in lanes whose high halves are zero.
     ///
-    /// What the inverse is too large by adds, over any 32-bit h, up to 2^32 to
-    /// a fraction held in 52 bits: too little to reach the next multiple of
+    /// What the inverse is too large by adds, over any 32-bit h, less than 2^32
+    /// to a fraction held in 52 bits: too little to reach the next multiple of
     /// 2^52 / bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
@@ -451,8 +449,7 @@ fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUni
     })
 }
 
-/// For each size of `SMALL` the inverse that `rem::<true>` takes: a load instead
-/// of a division.
+/// For each size of `SMALL` the inverse: a load instead of a division.
 static SMALL_INVERSES: [u64; SMALL_SIZES] = {
     let mut table = [0; SMALL_SIZES];
     let mut i = 0;
@@ -551,10 +548,14 @@ fn may_match(key: Key, filter: &[u8]) -> bool {
 fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
     let sums = Sums::new(h);
-    // SAFETY: AVX-512 is more than AVX2; `Kernel` passes as many results.
-    unsafe {
-        filters_may_match_by(h, filters, results, |k, filter| sums.all_set(k, Small::load(filter)))
-    }
+    portable::filters_may_match_by(h, filters, results, |k, filter| {
+        if !SMALL.contains(&filter.len()) {
+            return None;
+        }
+        // SAFETY: the size was looked at.
+        let small = unsafe { Small::load(filter) };
+        Some(sums.all_set(k, small))
+    })
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]

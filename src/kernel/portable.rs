@@ -297,13 +297,13 @@ const AT_ONCE: u32 = 4;
 
 /// The modulus of an array that is asked for the usual probes.
 #[inline(always)]
-pub(super) fn usual(k: u32, bytes: usize) -> Option<Modulus> {
+fn usual(k: u32, bytes: usize) -> Option<Modulus> {
     if k == USUAL { near(bytes) } else { None }
 }
 
 /// Whether all bits of hash `h` are set. The usual probes are written out.
 #[inline(always)]
-pub(super) fn contains_all(h: u32, k: u32, usual: Option<Modulus>, array: &[u8]) -> bool {
+fn contains_all(h: u32, k: u32, usual: Option<Modulus>, array: &[u8]) -> bool {
     match usual {
         Some(modulus) => contains_usual(h, modulus, array),
         None => contains_apart(h, k, array),
@@ -448,15 +448,31 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
 }
 
 pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
-    let h = hash(key.as_bytes());
+    filters_may_match_by(hash(key.as_bytes()), filters, results, |_, _| None)
+}
+
+/// `filters_may_match` for a key's hash. Of a filter whose array and k are there
+/// `small` is asked first, whether that many probes are set in it.
+#[inline(always)]
+pub(super) fn filters_may_match_by(
+    h: u32,
+    filters: &[Key],
+    results: &mut [u8],
+    small: impl Fn(u32, &[u8]) -> Option<bool>,
+) -> usize {
     let mut ones = 0;
     for (filter, result) in filters.iter().zip(results) {
-        *result = match Filter::parse(filter.as_bytes()) {
-            Filter::Never => 0,
-            Filter::Always => 1,
-            Filter::Probe { array, k } => contains_all(h, k, usual(k, array.len()), array).into(),
+        let filter = filter.as_bytes();
+        let answer = match Filter::parse(filter) {
+            Filter::Never => false,
+            Filter::Always => true,
+            Filter::Probe { array, k } => match small(k, filter) {
+                Some(answer) => answer,
+                None => contains_all(h, k, usual(k, array.len()), array),
+            },
         };
-        ones += usize::from(*result);
+        *result = answer.into();
+        ones += usize::from(answer);
     }
     ones
 }

@@ -225,43 +225,18 @@ pub(in super::super) fn may_match_by(
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
-    // SAFETY: the caller has AVX2; as in `may_match`.
-    unsafe {
-        let sums = Sums::new(h);
-        filters_may_match_by(h, filters, results, |k, filter| {
+    // SAFETY: the caller has AVX2.
+    let sums = unsafe { Sums::new(h) };
+    portable::filters_may_match_by(h, filters, results, |k, filter| {
+        if !SMALL.contains(&filter.len()) {
+            return None;
+        }
+        // SAFETY: the caller has AVX2; the size was looked at.
+        Some(unsafe {
             let small = Small::load(filter);
             sums.all_set(k, small.modulus, small)
         })
-    }
-}
-
-/// `filters_may_match` for a key's hash, where `small` says whether `k` probes
-/// are set in a filter. It is asked only of those whose size is in `SMALL`.
-///
-/// # Safety
-/// The processor has AVX2; there are as many results as filters.
-#[inline(always)]
-pub(in super::super) unsafe fn filters_may_match_by(
-    h: u32,
-    filters: &[Key],
-    results: &mut [u8],
-    small: impl Fn(u32, &[u8]) -> bool,
-) -> usize {
-    let mut ones = 0;
-    for (filter, result) in filters.iter().zip(results) {
-        let filter = filter.as_bytes();
-        let answer = match Filter::parse(filter) {
-            Filter::Never => false,
-            Filter::Always => true,
-            Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => small(k, filter),
-            Filter::Probe { array, k } => {
-                portable::contains_all(h, k, portable::usual(k, array.len()), array)
-            }
-        };
-        *result = answer.into();
-        ones += usize::from(answer);
-    }
-    ones
+    })
 }
 
 /// # Safety
