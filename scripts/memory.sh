@@ -11,7 +11,7 @@ Looks for wrong uses of memory with each tool that can see them, and then plants
 each tool finds what it is there for:
 
   pages       keys and filters that begin and end at pages nothing may touch, every kernel
-              (the only tool that sees AVX-512's gathers and masked loads)
+              (the only tool that sees AVX-512's masked loads)
   valgrind    memcheck: the kernels' tests, and the C test against both release libraries; the
               portable and the AVX2 kernel, since valgrind knows no AVX-512
   address     AddressSanitizer and LeakSanitizer in our Rust code, with UndefinedBehaviorSanitizer

@@ -23,8 +23,8 @@
 //!    in registers, where the filter fits in two, or loaded one by one: gathers
 //!    took 1.1 to 1.2 times as long.
 //! 7. A query for one key has a probe in each lane, where the filter fits in
-//!    registers. Other filters are the portable kernel's, which is called before
-//!    anything else is looked at.
+//!    registers. Others are asked as the portable kernel does; for one filter it
+//!    is called before anything else is looked at.
 //!
 //! The figures are of an AMD EPYC of the third generation, 2026-11.
 

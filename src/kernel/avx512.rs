@@ -32,7 +32,8 @@
 //! each part of an array, set when full: with 10 million keys as fast as in
 //! place, with 4 million a third slower.
 //!
-//! What is said of time was measured on an Intel Xeon of 2 cores, 2026-11-21.
+//! That something was tried, faster or slower was seen on an Intel Xeon of 2
+//! cores, 2026-11-21. 2, 4 and 6 as they are now have not been timed.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -42,11 +43,12 @@
 use core::arch::x86_64::*;
 use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
+use core::ops::RangeInclusive;
 
 use super::Key;
 use super::avx2::hash::{GROUPS, Groups};
 use super::avx2::positions::set_four;
-use super::avx2::query::{AT_ONCE, SMALL, SMALL_SIZES, keys_may_match_by, may_match_by};
+use super::avx2::query::{AT_ONCE, keys_may_match_by, may_match_by};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, avx2, cpu, portable, scratch};
 use crate::filter::Filter;
@@ -272,7 +274,7 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
                     next = step(next, word);
                 }
                 // Volatile, because a compiler would make a masked store of it,
-                // which the next load would have to wait for.
+                // which the next load may have to wait for.
                 h.add(g).write_volatile(_mm512_mask_mov_epi64(*h.add(g), live, next));
                 let ahead = _mm512_min_epu64(mixed.last, _mm512_set1_epi64(16 * (i + 1)));
                 mixed.next = _mm512_add_epi64(mixed.from, ahead);
@@ -306,8 +308,10 @@ fn lane(vector: &__m512i, lane: usize) -> u64 {
     unsafe { mem::transmute::<&__m512i, &[u64; LANES]>(vector)[lane] }
 }
 
+/// # Safety
+/// The processor has AVX-512; there are as many hashes as keys.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     let n = keys.len();
     if n < LANES {
         for (key, h) in keys.iter().zip(hashes) {
@@ -402,7 +406,9 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
     match bits::bits_of(array.len()) {
         Some(bits)
-            if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {}
+            if array.len() <= BYTE_PER_BIT_MAX / 8
+                // SAFETY: the size was looked at.
+                && unsafe { create_by_bytes(keys, k, bits, array) } => {}
         _ => create_in_place(keys, k, bits::zeroed(array)),
     }
 }
@@ -412,16 +418,24 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
     bits::in_blocks(
         keys,
-        |keys, hashes| hash_keys(keys, hashes),
+        // SAFETY: there are as many hashes as keys.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
         // SAFETY: AVX-512 is more than AVX2; `Kernel` passes no empty array, and
         // a k of at most 30.
         |hashes| unsafe { avx2::insert_hashes(hashes, k, array) },
     );
 }
 
+/// # Safety
+/// The array has these bits, which are `BYTE_PER_BIT_MAX` at most.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) -> bool {
+unsafe fn create_by_bytes(
+    keys: &[Key],
+    k: u32,
+    bits: NonZeroU32,
+    array: &mut [MaybeUninit<u8>],
+) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
         each_position(keys, k, Modulus::new(bits, inverse(bits)), |p| {
             // SAFETY: a position is less than the array's bits, of which
@@ -448,6 +462,10 @@ fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUni
         }
     })
 }
+
+/// Which sizes of filter, k byte included, fit in a `Small`.
+const SMALL: RangeInclusive<usize> = 2..=64;
+const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
 /// For each size of `SMALL` the inverse: a load instead of a division.
 static SMALL_INVERSES: [u64; SMALL_SIZES] = {
@@ -538,7 +556,7 @@ impl Sums {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 fn may_match(key: Key, filter: &[u8]) -> bool {
     may_match_by(key, filter, |h, k| {
-        // SAFETY: it is small where it is asked for.
+        // SAFETY: `may_match_by` asks if the filter has 10 to 64 bytes.
         let small = unsafe { Small::load(filter) };
         Sums::new(h).all_set(k, small)
     })
@@ -558,29 +576,31 @@ fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     })
 }
 
+/// # Safety
+/// The processor has AVX-512; there are as many results as keys.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     match Filter::parse(filter) {
         Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => {
-            // SAFETY: it is small.
-            let small = unsafe { Small::load(filter) };
-            keys_may_match_small(keys, k, small, results)
+            // SAFETY: the size was looked at; the caller's word.
+            unsafe { keys_may_match_small(keys, k, Small::load(filter), results) }
         }
-        // SAFETY: AVX-512 is more than AVX2; `Kernel` passes as many results.
-        _ => unsafe {
-            keys_may_match_by(|keys, hashes| hash_keys(keys, hashes), keys, filter, results)
-        },
+        // SAFETY: AVX-512 is more than AVX2; the caller's word.
+        _ => unsafe { keys_may_match_by(hash_keys, keys, filter, results) },
     }
 }
 
+/// # Safety
+/// As `keys_may_match`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn keys_may_match_small(keys: &[Key], k: u32, small: Small, results: &mut [u8]) -> usize {
+unsafe fn keys_may_match_small(keys: &[Key], k: u32, small: Small, results: &mut [u8]) -> usize {
     let mut results = results.chunks_mut(LANES);
     let mut ones = 0;
     bits::in_blocks(
         keys,
-        |keys, hashes| hash_keys(keys, hashes),
+        // SAFETY: there are as many hashes as keys.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
         |hashes| {
             for (hashes, results) in hashes.chunks(LANES).zip(&mut results) {
                 let there = _bzhi_u32(0xff, hashes.len() as u32) as __mmask8;

@@ -280,11 +280,12 @@ fn huge(kernel: &Kernel) {
             };
             assert_ne!(map, libc::MAP_FAILED);
             let filter = unsafe { std::slice::from_raw_parts_mut(map.cast::<u8>(), bytes + 1) };
-            let (k, array) = filter.split_last_mut().unwrap();
-            *k = 4;
-            kernel.insert_hashes(&hashes[..30], 4, array);
+            let (k_byte, array) = filter.split_last_mut().unwrap();
+            let k = if bytes % 2 == 0 { 4 } else { 6 };
+            *k_byte = k as u8;
+            kernel.insert_hashes(&hashes[..30], k, array);
             for h in &hashes[..30] {
-                for p in probe::Positions::new(*h, 4, bytes as u64 * 8) {
+                for p in probe::Positions::new(*h, k, bytes as u64 * 8) {
                     assert_ne!(array[(p / 8) as usize] & (1 << (p % 8)), 0, "{}", kernel.name());
                     array[(p / 8) as usize] &= !(1 << (p % 8));
                 }
@@ -295,7 +296,7 @@ fn huge(kernel: &Kernel) {
                 }
             }
             for h in &hashes[..30] {
-                probe::insert(*h, 4, array);
+                probe::insert(*h, k, array);
             }
             check_queries(kernel, &keys, filter);
             assert_eq!(unsafe { libc::munmap(map, most) }, 0);

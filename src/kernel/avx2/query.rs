@@ -11,7 +11,7 @@ use super::positions::{Modulus, Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
-pub(in super::super) const SMALL: RangeInclusive<usize> = 10..=64;
+const SMALL: RangeInclusive<usize> = 10..=64;
 
 /// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
 /// of a division.
@@ -25,7 +25,7 @@ static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
     }
     table
 };
-pub(in super::super) const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
+const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
 /// From byte i on, a shuffle that moves 16 bytes i places to the front. What it
 /// puts behind them is never asked for.
@@ -324,7 +324,7 @@ pub(in super::super) const AT_ONCE: u32 = 8;
 /// Whether the bits at `k` positions are set, at the top of each lane.
 ///
 /// # Safety
-/// The processor has AVX2.
+/// The processor has AVX2; the positions are in the filter's array.
 #[inline(always)]
 unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> [__m256i; 2] {
     // SAFETY: the caller has AVX2.
