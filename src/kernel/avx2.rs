@@ -148,9 +148,9 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         // SAFETY: the caller has AVX2. A position is less than the array's bits.
-        Some(bits) => unsafe {
+        Some(bits) if array.len() <= portable::FAR_TO_SET => unsafe {
             each_position(hashes, k, Wrapping::new(bits), |p| bits::set_bit(array, p))
         },
-        None => portable::insert_hashes(hashes, k, array),
+        _ => portable::insert_hashes(hashes, k, array),
     }
 }

@@ -16,10 +16,13 @@
 //!    their end keep their hash.
 //! 3. A remainder is two 52-bit products (see `Modulus`), so each position is
 //!    computed from its own sum and none waits for the one before.
-//! 4. Sixteen keys are set side by side, eight and eight.
-//! 5. An array of up to 32 Kbit is built with a byte a bit (see
-//!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
-//!    long. Larger ones are set as the AVX2 kernel does.
+//! 4. The keys that come next are hashed before bits are set: the processor does
+//!    both at once. Bits are set for sixteen keys side by side, eight and eight.
+//! 5. An array of up to 40 bytes is built in registers, 5 words for each lane;
+//!    one of up to 32 Kbit with a byte a bit (see `bits::BYTE_PER_BIT_MAX`), which
+//!    for fewer words took 1.3 times as long, and for 6 words less. In a larger one,
+//!    a lane has a byte's place and its bit, so that to set it is three
+//!    instructions.
 //! 6. A query for one key has a probe in each lane, where the filter fits in a
 //!    register: eight are asked at once, since where among them to stop is what
 //!    a branch predictor cannot know. Larger filters are asked as the AVX2
@@ -27,13 +30,9 @@
 //! 7. A batch of queries of a small filter has a key in each lane.
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
-//! moved back to the last whole word. For arrays larger than the caches,
-//! prefetches of lines were tried and dropped, and lists of the positions in
-//! each part of an array, set when full: with 10 million keys as fast as in
-//! place, with 4 million a third slower.
+//! moved back to the last whole word.
 //!
-//! That something was tried, faster or slower was seen on an Intel Xeon of 2
-//! cores, 2026-11-21. 2, 4 and 6 as they are now have not been timed.
+//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -44,13 +43,14 @@ use core::arch::x86_64::*;
 use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
 use core::ops::RangeInclusive;
+use core::slice;
 
 use super::Key;
 use super::avx2::hash::{GROUPS, Groups};
 use super::avx2::positions::set_four;
 use super::avx2::query::{AT_ONCE, keys_may_match_by, may_match_by};
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, avx2, cpu, portable, scratch};
+use super::{Kernel, cpu, portable, scratch};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -59,7 +59,7 @@ pub(super) const KERNEL: Kernel = Kernel {
     supported: cpu::has_avx512,
     hash_keys,
     create,
-    insert_hashes: avx2::insert_hashes,
+    insert_hashes,
     may_match,
     keys_may_match,
     filters_may_match,
@@ -150,14 +150,17 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
         // Otherwise the loops over them would be written out.
         let groups = Groups { n: opaque!(groups.n), ..groups };
         let len = (*groups.keys).len();
-        let mut differ = 0;
+        let all = _mm512_set1_epi64(len as i64);
+        let mut differ = _mm512_setzero_si512();
         for start in groups.starts() {
             for at in [start, start + LANES / 2] {
                 let four = _mm512_loadu_si512(groups.keys.add(at).cast());
-                let all = _mm512_set1_epi64(len as i64);
-                differ |= _mm512_mask_cmpneq_epi64_mask(0b1010_1010, four, all);
+                // differ | (four ^ all)
+                differ = _mm512_ternarylogic_epi64::<0xf6>(differ, four, all);
             }
         }
+        // The lengths are the odd words.
+        let differ = _mm512_mask_test_epi64_mask(0b1010_1010, differ, differ);
         if differ == 0 { hash_uniform(groups, len, h) } else { hash_mixed(groups, h) }
     }
 }
@@ -338,64 +341,71 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
-/// Calls `set` with every position of every key's probes.
+/// Hands on the hashes of all keys, as `hash` leaves them, some at a time. Those
+/// of the keys that come next are made before: who sets bits meanwhile does not
+/// wait for them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-fn each_position(keys: &[Key], k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
+fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
+    const BLOCK: usize = GROUPS * LANES;
     let n = keys.len();
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let (keys, last) = match keys {
         [] => return,
         [first, ..] if n < LANES => {
-            for (i, slot) in padded.iter_mut().rev().enumerate() {
+            for (i, slot) in padded.iter_mut().enumerate() {
                 slot.write(*keys.get(i).unwrap_or(first));
             }
             (padded.as_ptr().cast(), 0)
         }
         _ => (keys.as_ptr(), n - LANES),
     };
-    let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
+    let mut h = [const { MaybeUninit::<__m512i>::uninit() }; 2 * GROUPS];
     // SAFETY: `last` and all before it are followed by eight; a vector is
     // written for each eight keys that are hashed, and read for no others.
     unsafe {
-        // Otherwise the loop over them would be written out.
-        let h: *mut __m512i = opaque!(h.as_mut_ptr().cast());
-        for at in (0..n).step_by(GROUPS * LANES) {
+        // Otherwise the loops over them would be written out.
+        let mut now: *mut __m512i = opaque!(h.as_mut_ptr().cast());
+        let mut later = now.add(GROUPS);
+        let make = |at: usize, h: *mut __m512i| {
             let from = last.min(at);
-            let groups = Groups::of(keys.add(from), last + LANES - from);
-            hash(groups, h);
-            let to = n.min(at + GROUPS * LANES);
-            for (pair, at) in (at..to).step_by(2 * LANES).enumerate() {
-                let left = to - at;
-                let read = |i| _mm512_maskz_mov_epi32(LOW, *h.add(2 * pair + i));
-                let delta = |h| _mm512_maskz_ror_epi32(LOW, h, 17);
-                let mut a = read(0);
-                let to_a = delta(a);
-                if left > LANES {
-                    let mut b = read(1);
-                    let to_b = delta(b);
-                    for _ in 0..k {
-                        let in_b = _mm512_slli_epi64(modulus.rem(b), 32);
-                        let p = _mm512_or_si512(modulus.rem(a), in_b);
-                        set_four(_mm512_castsi512_si128(p), &mut set);
-                        set_four(_mm512_extracti32x4_epi32::<1>(p), &mut set);
-                        set_four(_mm512_extracti32x4_epi32::<2>(p), &mut set);
-                        set_four(_mm512_extracti32x4_epi32::<3>(p), &mut set);
-                        (a, b) = (_mm512_add_epi32(a, to_a), _mm512_add_epi32(b, to_b));
-                    }
-                } else {
-                    for _ in 0..k {
-                        let p = _mm512_cvtepi64_epi32(modulus.rem(a));
-                        // Of the last four keys' vector, the other half was set before.
-                        if left > LANES / 2 {
-                            set_four(_mm256_castsi256_si128(p), &mut set);
-                        }
-                        set_four(_mm256_extracti128_si256::<1>(p), &mut set);
-                        a = _mm512_add_epi32(a, to_a);
-                    }
-                }
+            hash(Groups::of(keys.add(from), last + LANES - from), h);
+        };
+        make(0, now);
+        for at in (0..n).step_by(BLOCK) {
+            if n - at > BLOCK {
+                make(at + BLOCK, later);
             }
+            f(slice::from_raw_parts(now, (n - at).min(BLOCK).div_ceil(LANES)));
+            mem::swap(&mut now, &mut later);
         }
+    }
+}
+
+/// What the probes of eight keys are the remainders of: first this.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn first_sums(h: __m512i) -> __m512i {
+    _mm512_maskz_mov_epi32(LOW, h)
+}
+
+/// And then this more each time.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn deltas(h: __m512i) -> __m512i {
+    _mm512_maskz_ror_epi32(LOW, h, 17)
+}
+
+/// Calls `set` with each of sixteen lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn each_lane(lanes: __m512i, mut set: impl FnMut(u32)) {
+    // SAFETY: AVX-512 is more than AVX2.
+    unsafe {
+        set_four(_mm512_castsi512_si128(lanes), &mut set);
+        set_four(_mm512_extracti32x4_epi32::<1>(lanes), &mut set);
+        set_four(_mm512_extracti32x4_epi32::<2>(lanes), &mut set);
+        set_four(_mm512_extracti32x4_epi32::<3>(lanes), &mut set);
     }
 }
 
@@ -405,6 +415,10 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         return portable::create_from_few(keys, k, array);
     }
     match bits::bits_of(array.len()) {
+        // SAFETY: the sizes were looked at.
+        Some(bits) if array.len() <= 32 => unsafe { create_in_words::<4>(keys, k, bits, array) },
+        // SAFETY: as above.
+        Some(bits) if array.len() <= 40 => unsafe { create_in_words::<5>(keys, k, bits, array) },
         Some(bits)
             if array.len() <= BYTE_PER_BIT_MAX / 8
                 // SAFETY: the size was looked at.
@@ -420,10 +434,50 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
         keys,
         // SAFETY: there are as many hashes as keys.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        // SAFETY: AVX-512 is more than AVX2; `Kernel` passes no empty array, and
-        // a k of at most 30.
-        |hashes| unsafe { avx2::insert_hashes(hashes, k, array) },
+        |hashes| insert_hashes(hashes, k, array),
     );
+}
+
+/// # Safety
+/// The array has these bits, in at most `WORDS` words of 64.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+unsafe fn create_in_words<const WORDS: usize>(
+    keys: &[Key],
+    k: u32,
+    bits: NonZeroU32,
+    array: &mut [MaybeUninit<u8>],
+) {
+    const { assert!(WORDS <= LANES) };
+    let modulus = Modulus::new(bits, inverse(bits));
+    // Of each word, what the keys in each lane set.
+    let mut words = [_mm512_setzero_si512(); LANES];
+    each_hashed(keys, |h| {
+        for &h in h {
+            let mut sums = first_sums(h);
+            for _ in 0..k {
+                let p = modulus.rem(sums);
+                let bit = _mm512_rolv_epi64(_mm512_set1_epi64(1), p);
+                let place = _mm512_srli_epi64(p, 6);
+                for w in 0..WORDS {
+                    let here = _mm512_cmpeq_epi64_mask(place, _mm512_set1_epi64(w as i64));
+                    words[w] = _mm512_mask_or_epi64(words[w], here, words[w], bit);
+                }
+                sums = _mm512_add_epi32(sums, deltas(h));
+            }
+        }
+    });
+    // All lanes of each word into one.
+    let [a, b, c, d, e, f, g, h] = words;
+    let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    let join = |a, b| {
+        let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+        _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+    };
+    let all = join(join(two(a, b), two(c, d)), join(two(e, f), two(g, h)));
+    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
+    // SAFETY: the mask names the array's bytes.
+    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
 }
 
 /// # Safety
@@ -437,10 +491,31 @@ unsafe fn create_by_bytes(
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        each_position(keys, k, Modulus::new(bits, inverse(bits)), |p| {
-            // SAFETY: a position is less than the array's bits, of which
-            // `bytes` has a byte each.
-            unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+        let modulus = Modulus::new(bits, inverse(bits));
+        // SAFETY: a position is less than the array's bits, of which `bytes`
+        // has a byte each.
+        let mut set = |p: u32| unsafe { *bytes.get_unchecked_mut(p as usize) = 1 };
+        each_hashed(keys, |h| {
+            for h in h.chunks(2) {
+                let [a, b] = [h[0], *h.last().unwrap_or(&h[0])];
+                let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
+                for _ in 0..k {
+                    let p = modulus.rem(in_a);
+                    if h.len() == 2 {
+                        let in_high_halves = _mm512_slli_epi64(modulus.rem(in_b), 32);
+                        each_lane(_mm512_or_si512(p, in_high_halves), &mut set);
+                    } else {
+                        let p = _mm512_cvtepi64_epi32(p);
+                        // SAFETY: AVX-512 is more than AVX2.
+                        unsafe {
+                            set_four(_mm256_castsi256_si128(p), &mut set);
+                            set_four(_mm256_extracti128_si256::<1>(p), &mut set);
+                        }
+                    }
+                    in_a = _mm512_add_epi32(in_a, deltas(a));
+                    in_b = _mm512_add_epi32(in_b, deltas(b));
+                }
+            }
         });
         let mut words = array.chunks_exact_mut(8);
         let mut bytes = bytes.chunks_exact(64);
@@ -461,6 +536,83 @@ unsafe fn create_by_bytes(
             }
         }
     })
+}
+
+/// The positions of sixteen keys, probe after probe: see the AVX2 kernel's.
+struct Positions {
+    p: __m512i,
+    sum: __m512i,
+    delta: __m512i,
+    /// What to add to a position, and what more where the sum wraps.
+    step: __m512i,
+    change: __m512i,
+    bits: __m512i,
+}
+
+impl Positions {
+    /// Of these hashes, modulo bits below 2^31.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn new(h: __m512i, bits: NonZeroU32) -> Positions {
+        let all = |word: u32| _mm512_set1_epi32(word as i32);
+        // One division gives both.
+        let (inverse, lost) = (all(u32::MAX / bits), all(u32::MAX % bits + 1));
+        let bits = all(bits.get());
+        // The quotient is right or one too small: the inverse lacks at most 1
+        // of 2^32 / bits, and so h / bits less than 1.
+        let rem = |h| {
+            let even = _mm512_mul_epu32(h, inverse);
+            let odd = _mm512_mul_epu32(_mm512_srli_epi64(h, 32), inverse);
+            let quotient = _mm512_mask_mov_epi32(odd, LOW, _mm512_srli_epi64(even, 32));
+            let rem = _mm512_sub_epi32(h, _mm512_mullo_epi32(quotient, bits));
+            _mm512_min_epu32(rem, _mm512_sub_epi32(rem, bits))
+        };
+        let delta = _mm512_ror_epi32(h, 17);
+        let step = rem(delta);
+        let wrapped = _mm512_sub_epi32(step, lost);
+        let wrapped = _mm512_min_epu32(wrapped, _mm512_add_epi32(wrapped, bits));
+        let change = _mm512_sub_epi32(wrapped, step);
+        Positions { p: rem(h), sum: h, delta, step, change, bits }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    fn next(&mut self) -> __m512i {
+        let p = self.p;
+        self.sum = _mm512_add_epi32(self.sum, self.delta);
+        let wraps = _mm512_cmplt_epu32_mask(self.sum, self.delta);
+        let next = _mm512_add_epi32(p, self.step);
+        let next = _mm512_mask_add_epi32(next, wraps, next, self.change);
+        self.p = _mm512_min_epu32(next, _mm512_sub_epi32(next, self.bits));
+        p
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+    // A byte's place and its bit are one lane.
+    const { assert!(portable::FAR_TO_SET <= 1 << 24) };
+    let bits = match bits::bits_of(array.len()) {
+        Some(bits) if array.len() <= portable::FAR_TO_SET && hashes.len() >= 2 * LANES => bits,
+        _ => return portable::insert_hashes(hashes, k, array),
+    };
+    for at in (0..hashes.len()).step_by(2 * LANES) {
+        // The last sixteen overlap those before.
+        let at = at.min(hashes.len() - 2 * LANES);
+        // SAFETY: sixteen follow.
+        let h = unsafe { _mm512_loadu_si512(hashes.as_ptr().add(at).cast()) };
+        let mut positions = Positions::new(h, bits);
+        for _ in 0..k {
+            let p = positions.next();
+            let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
+            let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), bit);
+            let place = _mm512_slli_epi32(_mm512_srli_epi32(p, 3), 8);
+            each_lane(_mm512_or_si512(place, bit), |lane| {
+                // SAFETY: an eighth of a position is a byte's place.
+                unsafe { *array.get_unchecked_mut((lane >> 8) as usize) |= lane as u8 }
+            });
+        }
+    }
 }
 
 /// Which sizes of filter, k byte included, fit in a `Small`.

@@ -107,7 +107,7 @@ pub(super) fn each_position(h: u32, k: u32, modulus: Modulus, mut set: impl FnMu
 
 /// How many keys are hashed before the first is set, and how far ahead keys
 /// are asked for: those of a shuffled list lie anywhere in memory.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Hands on the hashes of all keys, some at a time.
 #[inline(always)]

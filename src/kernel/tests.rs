@@ -257,7 +257,7 @@ fn sizes_around_boundaries(kernel: &Kernel) {
     }
 }
 
-/// Filters that are asked probe by probe, and those of 2^31 and 2^32 bits and more, in memory that is
+/// Filters that are asked probe by probe, those whose bits are asked for ahead, and those of 2^31 and 2^32 bits and more, in memory that is
 /// hardly touched.
 #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
 fn huge(kernel: &Kernel) {
@@ -266,7 +266,7 @@ fn huge(kernel: &Kernel) {
     let keys: Vec<&[u8]> = (0..60).map(|i| &data[i * 50..][..rng.below(50)]).collect();
     let hashes: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
     let most = (1 << 29) + 4096;
-    for bytes in [super::portable::FAR, 1 << 28, 1 << 29] {
+    for bytes in [super::portable::FAR, super::portable::FAR_TO_SET, 1 << 28, 1 << 29] {
         for bytes in bytes - 2..=bytes + 2 {
             let map = unsafe {
                 libc::mmap(
@@ -333,7 +333,7 @@ fn ends_of_pages(kernel: &Kernel) {
             kernel.hash_keys(keys_at_end, hashes);
             assert!(keys.iter().zip(&*hashes).all(|(key, h)| bloom_hash(key) == *h));
             let hashes = hashes.to_vec();
-            for bytes in [1, 2, 4, 5, 8, 9, 25, 31, 32, 33, 63, 64, 65, 1000 + len] {
+            for bytes in [1, 2, 4, 5, 8, 9, 25, 31, 32, 33, 40, 41, 63, 64, 65, 1000 + len] {
                 let want = spec_array(&keys, 6, bytes);
                 let at_end = array.tail::<u8>(bytes);
                 kernel.create(keys_at_end, 6, at_end);
