@@ -747,34 +747,36 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
 unsafe fn keys_may_match_small(keys: &[Key], k: u32, small: Small, results: &mut [u8]) -> usize {
-    let mut results = results.chunks_mut(LANES);
-    let mut ones = 0;
-    bits::in_blocks(
-        keys,
-        // SAFETY: there are as many hashes as keys.
-        |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        |hashes| {
-            for (hashes, results) in hashes.chunks(LANES).zip(&mut results) {
-                let there = _bzhi_u32(0xff, hashes.len() as u32) as __mmask8;
-                // SAFETY: the mask names the hashes, of which there are up to eight.
-                let h = unsafe { _mm256_maskz_loadu_epi32(there, hashes.as_ptr().cast()) };
-                let mut h = _mm512_cvtepu32_epi64(h);
-                let delta = _mm512_maskz_ror_epi32(LOW, h, 17);
-                let mut live = there;
-                for j in 0..k {
-                    if j % AT_ONCE == 0 && live == 0 {
-                        break;
-                    }
-                    live &= small.look_up(h);
-                    h = _mm512_add_epi32(h, delta);
+    let n = keys.len();
+    let there = _bzhi_u32(0xff, n.min(LANES) as u32) as __mmask8;
+    let (mut at, mut ones) = (0, 0);
+    each_hashed(keys, |h| {
+        for &h in h {
+            let (mut sums, delta) = (first_sums(h), deltas(h));
+            let mut live = there;
+            for j in 0..k {
+                if j % AT_ONCE == 0 && live == 0 {
+                    break;
                 }
-                ones += live.count_ones() as usize;
-                let yes = _mm_maskz_set1_epi8(live.into(), 1);
-                // SAFETY: there are as many results as keys, and as many in a
-                // group as hashes; the mask names them.
-                unsafe { _mm_mask_storeu_epi8(results.as_mut_ptr().cast(), there.into(), yes) }
+                live &= small.look_up(sums);
+                sums = _mm512_add_epi32(sums, delta);
             }
-        },
-    );
+            // The last eight overlap those before, which were counted.
+            let from = at.min(n.saturating_sub(LANES));
+            ones += (live >> (at - from)).count_ones() as usize;
+            let yes = _mm_maskz_set1_epi8(live.into(), 1);
+            // SAFETY: there are as many results as keys: eight from there on, or
+            // as many as the mask names.
+            unsafe {
+                let results = results.as_mut_ptr().add(from);
+                if n < LANES {
+                    _mm_mask_storeu_epi8(results.cast(), there.into(), yes);
+                } else {
+                    _mm_storel_epi64(results.cast(), yes);
+                }
+            }
+            at += LANES;
+        }
+    });
     ones
 }
