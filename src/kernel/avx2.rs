@@ -107,9 +107,15 @@ unsafe fn create_by_bytes(
                 keys,
                 |keys, hashes| hash_keys(keys, hashes),
                 |hashes| {
-                    each_position(hashes, k, modulus, |p| {
-                        *bytes.get_unchecked_mut(p as usize) = 0x80;
-                    })
+                    each_position(
+                        hashes,
+                        k,
+                        modulus,
+                        |p| p,
+                        |p| {
+                            *bytes.get_unchecked_mut(p as usize) = 0x80;
+                        },
+                    )
                 },
             );
             // SAFETY: 32 bytes.
@@ -145,11 +151,21 @@ unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+    // A byte's place and its bit are one lane.
+    const { assert!(portable::FAR_TO_SET <= 1 << 24) };
     match bits::bits_of(array.len()) {
-        // SAFETY: the caller has AVX2. A position is less than the array's bits.
+        // SAFETY: the caller has AVX2. A position is less than the array's bits,
+        // and an eighth of it a byte's place.
         Some(bits) if array.len() <= portable::FAR_TO_SET => unsafe {
-            each_position(hashes, k, Wrapping::new(bits), |p| bits::set_bit(array, p))
+            let place_and_bit = |p| {
+                let bit = _mm256_and_si256(p, _mm256_set1_epi32(7));
+                let bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
+                _mm256_or_si256(_mm256_slli_epi32::<8>(_mm256_srli_epi32::<3>(p)), bit)
+            };
+            each_position(hashes, k, Wrapping::new(bits), place_and_bit, |lane| {
+                *array.get_unchecked_mut((lane >> 8) as usize) |= lane as u8;
+            })
         },
         _ => portable::insert_hashes(hashes, k, array),
     }

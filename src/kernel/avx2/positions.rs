@@ -122,7 +122,8 @@ impl Positions {
     }
 }
 
-/// Calls `set` with every position of every key's probes.
+/// Calls `set` with every position of every key's probes, or with what `make`
+/// makes of eight.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -132,6 +133,7 @@ pub(super) unsafe fn each_position(
     hashes: &[u32],
     k: u32,
     modulus: Wrapping,
+    make: impl Fn(__m256i) -> __m256i,
     mut set: impl FnMut(u32),
 ) {
     let n = hashes.len();
@@ -157,14 +159,14 @@ pub(super) unsafe fn each_position(
             if left > LANES {
                 let mut b = positions(at + LANES);
                 for _ in 0..k {
-                    let (a, b) = (a.next(), b.next());
+                    let (a, b) = (make(a.next()), make(b.next()));
                     for four in [low(a), high(a), low(b), high(b)] {
                         set_four(four, &mut set);
                     }
                 }
             } else {
                 for _ in 0..k {
-                    let a = a.next();
+                    let a = make(a.next());
                     // Of the last four keys' vector, the other half was set before.
                     if left > LANES / 2 {
                         set_four(low(a), &mut set);
