@@ -8,7 +8,7 @@ use core::mem;
 use core::mem::MaybeUninit;
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
-use crate::kernel::{GROUP, Kernel, Key, in_groups, scratch};
+use crate::kernel::{GROUP, Kernel, Key, in_groups, in_groups_of, scratch};
 use crate::probe;
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
@@ -125,7 +125,14 @@ impl BloomFilterPolicy {
         filter: &[u8],
         results: &mut [bool],
     ) -> usize {
-        self.keys_may_match_from(keys.iter().map(AsRef::as_ref), filter, results)
+        let keys = keys.get(..results.len()).unwrap_or(keys);
+        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+            self.kernel.keys_may_match(group, filter, answers)
+        };
+        let mut ones = 0;
+        let mut ask = answered(answer, write_each(results, |answer| answer != 0));
+        in_groups_of(keys, |group| ones += ask(group));
+        ones
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that do not lie in an array, such as
@@ -169,11 +176,14 @@ impl BloomFilterPolicy {
         filters: &[F],
         results: &mut [bool],
     ) -> usize {
-        let filters = filters.iter().map(|filter| Key::new(filter.as_ref())).take(results.len());
+        let filters = filters.get(..results.len()).unwrap_or(filters);
         let answer = |group: &[Key<'_>], answers: &mut [u8]| {
             self.kernel.filters_may_match(Key::new(key), group, answers)
         };
-        answer_in_groups(filters, answer, write_each(results, |answer| answer != 0))
+        let mut ones = 0;
+        let mut ask = answered(answer, write_each(results, |answer| answer != 0));
+        in_groups_of(filters, |group| ones += ask(group));
+        ones
     }
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
@@ -243,16 +253,26 @@ const LISTED: usize = 4096;
 pub(crate) fn answer_in_groups<'k>(
     asked: impl Iterator<Item = Key<'k>>,
     answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
-    mut take: impl FnMut(&[u8]),
+    take: impl FnMut(&[u8]),
 ) -> usize {
     let mut ones = 0;
-    in_groups(asked, |group| {
+    let mut ask = answered(answer, take);
+    in_groups(asked, |group| ones += ask(group));
+    ones
+}
+
+/// What `answer_in_groups` does with a group.
+fn answered<'k>(
+    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
+    mut take: impl FnMut(&[u8]),
+) -> impl FnMut(&[Key<'k>]) -> usize {
+    move |group| {
         let mut answers = [0; GROUP];
         let answers = answers.get_mut(..group.len()).unwrap_or(&mut []);
-        ones += answer(group, answers);
+        let ones = answer(group, answers);
         take(answers);
-    });
-    ones
+        ones
+    }
 }
 
 /// Writes group after group of answers to `results`, as far as there is room.

@@ -85,7 +85,7 @@ const fn inverse(bits: NonZeroU32) -> u64 {
 
 impl Modulus {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn new(bits: NonZeroU32, inverse: u64) -> Modulus {
         Modulus {
             bits: _mm512_set1_epi64(i64::from(bits.get())),
@@ -99,7 +99,7 @@ impl Modulus {
     /// to a fraction held in 52 bits: too little to reach the next multiple of
     /// 2^52 / bits.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn rem(self, h: __m512i) -> __m512i {
         let zero = _mm512_setzero_si512();
         let fraction = _mm512_madd52lo_epu64(zero, h, self.inverse);
@@ -109,14 +109,14 @@ impl Modulus {
 
 /// The product of M and a sum. The word's is not waited for.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn add_and_multiply(h: __m512i, word: __m512i) -> __m512i {
     let m = _mm512_set1_epi64(i64::from(M));
     _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m)
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn step(h: __m512i, word: __m512i) -> __m512i {
     let h = add_and_multiply(h, word);
     _mm512_xor_si512(h, _mm512_srli_epi32(h, 16))
@@ -124,7 +124,7 @@ fn step(h: __m512i, word: __m512i) -> __m512i {
 
 /// The four words of eight 16-byte blocks, in the low halves of lanes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
     let join = |a, b, c, d| {
         let low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
@@ -143,7 +143,7 @@ fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
 /// # Safety
 /// There are that many keys, and a vector for each eight.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash(groups: Groups, h: *mut __m512i) {
     // SAFETY: the caller's word; a key is an address and a length.
     unsafe {
@@ -168,7 +168,7 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
 /// # Safety
 /// As for `hash`; every key has `len` bytes.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_uniform(groups: Groups, len: usize, h: *mut __m512i) {
     // SAFETY: every load is from within a key: of 16 bytes it has, or of as
     // many as the mask names.
@@ -228,7 +228,7 @@ struct Mixed {
 /// # Safety
 /// As for `hash`.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
     let zeros = _mm512_set1_epi64(&raw const ZEROS as i64);
     let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
@@ -313,7 +313,7 @@ fn lane(vector: &__m512i, lane: usize) -> u64 {
 
 /// # Safety
 /// The processor has AVX-512; there are as many hashes as keys.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     let n = keys.len();
     if n < LANES {
@@ -345,7 +345,7 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 /// of the keys that come next are made before: who sets bits meanwhile does not
 /// wait for them.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
     const BLOCK: usize = GROUPS * LANES;
     let n = keys.len();
@@ -384,21 +384,21 @@ fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
 
 /// What the probes of eight keys are the remainders of: first this.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn first_sums(h: __m512i) -> __m512i {
     _mm512_maskz_mov_epi32(LOW, h)
 }
 
 /// And then this more each time.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn deltas(h: __m512i) -> __m512i {
     _mm512_maskz_ror_epi32(LOW, h, 17)
 }
 
 /// Calls `set` with each of sixteen lanes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn each_lane(lanes: __m512i, mut set: impl FnMut(u32)) {
     // SAFETY: AVX-512 is more than AVX2.
     unsafe {
@@ -409,7 +409,7 @@ fn each_lane(lanes: __m512i, mut set: impl FnMut(u32)) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if keys.len() < portable::FEW {
         return portable::create_from_few(keys, k, array);
@@ -428,7 +428,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
     bits::in_blocks(
         keys,
@@ -441,7 +441,7 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 /// # Safety
 /// The array has these bits, in at most `WORDS` words of 64.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn create_in_words<const WORDS: usize>(
     keys: &[Key],
     k: u32,
@@ -483,7 +483,7 @@ unsafe fn create_in_words<const WORDS: usize>(
 /// # Safety
 /// The array has these bits, which are `BYTE_PER_BIT_MAX` at most.
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(
     keys: &[Key],
     k: u32,
@@ -538,6 +538,37 @@ unsafe fn create_by_bytes(
     })
 }
 
+/// A modulus below 2^31 for vectors of 32-bit lanes: see the AVX2 kernel's.
+#[derive(Clone, Copy)]
+struct Wrapping {
+    bits: __m512i,
+    inverse: __m512i,
+    lost: __m512i,
+}
+
+impl Wrapping {
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn new(bits: NonZeroU32) -> Wrapping {
+        let all = |word: u32| _mm512_set1_epi32(word as i32);
+        // One division gives both.
+        let (inverse, lost) = (all(u32::MAX / bits), all(u32::MAX % bits + 1));
+        Wrapping { bits: all(bits.get()), inverse, lost }
+    }
+
+    /// `h` modulo the bits. The quotient is right or one too small: the inverse
+    /// lacks at most 1 of 2^32 / bits, and so h / bits less than 1.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn rem(self, h: __m512i) -> __m512i {
+        let even = _mm512_mul_epu32(h, self.inverse);
+        let odd = _mm512_mul_epu32(_mm512_srli_epi64(h, 32), self.inverse);
+        let quotient = _mm512_mask_mov_epi32(odd, LOW, _mm512_srli_epi64(even, 32));
+        let rem = _mm512_sub_epi32(h, _mm512_mullo_epi32(quotient, self.bits));
+        _mm512_min_epu32(rem, _mm512_sub_epi32(rem, self.bits))
+    }
+}
+
 /// The positions of sixteen keys, probe after probe: see the AVX2 kernel's.
 struct Positions {
     p: __m512i,
@@ -550,33 +581,20 @@ struct Positions {
 }
 
 impl Positions {
-    /// Of these hashes, modulo bits below 2^31.
+    /// Of keys of these hashes.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
-    fn new(h: __m512i, bits: NonZeroU32) -> Positions {
-        let all = |word: u32| _mm512_set1_epi32(word as i32);
-        // One division gives both.
-        let (inverse, lost) = (all(u32::MAX / bits), all(u32::MAX % bits + 1));
-        let bits = all(bits.get());
-        // The quotient is right or one too small: the inverse lacks at most 1
-        // of 2^32 / bits, and so h / bits less than 1.
-        let rem = |h| {
-            let even = _mm512_mul_epu32(h, inverse);
-            let odd = _mm512_mul_epu32(_mm512_srli_epi64(h, 32), inverse);
-            let quotient = _mm512_mask_mov_epi32(odd, LOW, _mm512_srli_epi64(even, 32));
-            let rem = _mm512_sub_epi32(h, _mm512_mullo_epi32(quotient, bits));
-            _mm512_min_epu32(rem, _mm512_sub_epi32(rem, bits))
-        };
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn new(h: __m512i, modulus: Wrapping) -> Positions {
         let delta = _mm512_ror_epi32(h, 17);
-        let step = rem(delta);
-        let wrapped = _mm512_sub_epi32(step, lost);
+        let (step, bits) = (modulus.rem(delta), modulus.bits);
+        let wrapped = _mm512_sub_epi32(step, modulus.lost);
         let wrapped = _mm512_min_epu32(wrapped, _mm512_add_epi32(wrapped, bits));
         let change = _mm512_sub_epi32(wrapped, step);
-        Positions { p: rem(h), sum: h, delta, step, change, bits }
+        Positions { p: modulus.rem(h), sum: h, delta, step, change, bits }
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn next(&mut self) -> __m512i {
         let p = self.p;
         self.sum = _mm512_add_epi32(self.sum, self.delta);
@@ -588,7 +606,7 @@ impl Positions {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     // A byte's place and its bit are one lane.
     const { assert!(portable::FAR_TO_SET <= 1 << 24) };
@@ -596,12 +614,13 @@ fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
         Some(bits) if array.len() <= portable::FAR_TO_SET && hashes.len() >= 2 * LANES => bits,
         _ => return portable::insert_hashes(hashes, k, array),
     };
+    let modulus = Wrapping::new(bits);
     for at in (0..hashes.len()).step_by(2 * LANES) {
         // The last sixteen overlap those before.
         let at = at.min(hashes.len() - 2 * LANES);
         // SAFETY: sixteen follow.
         let h = unsafe { _mm512_loadu_si512(hashes.as_ptr().add(at).cast()) };
-        let mut positions = Positions::new(h, bits);
+        let mut positions = Positions::new(h, modulus);
         for _ in 0..k {
             let p = positions.next();
             let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
@@ -643,7 +662,7 @@ impl Small {
     /// # Safety
     /// The filter's size is in `SMALL`.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     unsafe fn load(filter: &[u8]) -> Small {
         let len = filter.len();
         let mask = _bzhi_u64(u64::MAX, len as u32);
@@ -661,7 +680,7 @@ impl Small {
 
     /// Which bits are set at the remainders of these sums.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn look_up(self, sums: __m512i) -> __mmask8 {
         let p = self.modulus.rem(sums);
         let word = _mm512_permutexvar_epi64(_mm512_srli_epi64(p, 6), self.filter);
@@ -678,7 +697,7 @@ struct Sums {
 
 impl Sums {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn new(h: u32) -> Sums {
         let delta = h.rotate_right(17);
         let j = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -689,7 +708,7 @@ impl Sums {
 
     /// Whether the bits of `k` probes are set.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn all_set(mut self, mut k: u32, small: Small) -> bool {
         let mut found = small.look_up(self.eight);
         while k > LANES as u32 {
@@ -705,7 +724,7 @@ impl Sums {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn may_match(key: Key, filter: &[u8]) -> bool {
     may_match_by(key, filter, |h, k| {
         // SAFETY: `may_match_by` asks if the filter has 10 to 64 bytes.
@@ -714,7 +733,7 @@ fn may_match(key: Key, filter: &[u8]) -> bool {
     })
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
     let sums = Sums::new(h);
@@ -730,7 +749,7 @@ fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
 
 /// # Safety
 /// The processor has AVX-512; there are as many results as keys.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     match Filter::parse(filter) {
         Filter::Probe { k, .. } if SMALL.contains(&filter.len()) => {
@@ -745,7 +764,7 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
 /// # Safety
 /// As `keys_may_match`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2")]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match_small(keys: &[Key], k: u32, small: Small, results: &mut [u8]) -> usize {
     let n = keys.len();
     let there = _bzhi_u32(0xff, n.min(LANES) as u32) as __mmask8;

@@ -76,3 +76,18 @@ pub(crate) fn in_groups<'k>(
         }
     }
 }
+
+/// [`in_groups`] for keys in an array, which are listed in half the time: there is
+/// no end to look for.
+pub(crate) fn in_groups_of<'k, K: AsRef<[u8]>>(keys: &'k [K], mut f: impl FnMut(&[Key<'k>])) {
+    for keys in keys.chunks(GROUP) {
+        let mut group = [const { MaybeUninit::<Key<'k>>::uninit() }; GROUP];
+        for (place, key) in group.iter_mut().zip(keys) {
+            let key = Key::new(key.as_ref());
+            bits::prefetch(key.as_ptr());
+            place.write(key);
+        }
+        // SAFETY: the loop above wrote as many as there are, GROUP at most.
+        f(unsafe { core::slice::from_raw_parts(group.as_ptr().cast(), keys.len()) });
+    }
+}
