@@ -18,11 +18,11 @@
 //!    computed from its own sum and none waits for the one before.
 //! 4. The keys that come next are hashed before bits are set: the processor does
 //!    both at once. Bits are set for sixteen keys side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers, 5 words for each lane;
-//!    one of up to 32 Kbit with a byte a bit (see `bits::BYTE_PER_BIT_MAX`), which
-//!    for fewer words took 1.3 times as long, and for 6 words less. In a larger one,
-//!    a lane has a byte's place and its bit, so that to set it is three
-//!    instructions.
+//! 5. An array of up to 40 bytes is built in registers, a word of each in every
+//!    lane. With a byte a bit (see `bits::BYTE_PER_BIT_MAX`), as larger ones are up
+//!    to 32 Kbit, 4 words took 1.35 times as long and 5 words 1.2 times, 8 words
+//!    less. Beyond, a lane has a byte's place and its bit, so that to set it is
+//!    three instructions.
 //! 6. A query for one key has a probe in each lane, where the filter fits in a
 //!    register: eight are asked at once, since where among them to stop is what
 //!    a branch predictor cannot know. Larger filters are asked as the AVX2
