@@ -67,7 +67,7 @@ kernels=(src/kernel/{mod,bits,check,key,portable,scratch}.rs)
 if [ "$(uname -m)" = x86_64 ]; then
   kernels+=(src/kernel/cpu.rs)
   for kernel in avx2 avx512; do
-    ! grep -q -w "${kernel/avx512/avx512_vbmi}" /proc/cpuinfo ||
+    ! grep -q -w "${kernel/avx512/avx512vbmi}" /proc/cpuinfo ||
       mapfile -t -O ${#kernels[@]} kernels < <(git ls-files "src/kernel/$kernel*")
   done
 elif [ "$(uname -m)" = aarch64 ]; then
