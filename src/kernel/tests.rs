@@ -234,6 +234,21 @@ fn every_filter_size(kernel: &Kernel) {
     }
 }
 
+/// Among keys of one length, one that is shorter or longer, at every place.
+fn one_of_another_length(kernel: &Kernel) {
+    let data = Rng(7).bytes(64 * 64);
+    for n in [8, 9, 20, 32, 33, 40] {
+        for at in (0..n).step_by(thinned(1).min(7)) {
+            for (len, other) in [(16, 15), (16, 24), (20, 3)] {
+                let keys: Vec<&[u8]> =
+                    (0..n).map(|i| &data[i * 64..][..if i == at { other } else { len }]).collect();
+                check_create(kernel, &keys, 6, 40);
+                check_create(kernel, &keys, 6, 500);
+            }
+        }
+    }
+}
+
 /// Where a kernel changes its way: scratch on the stack or the heap, a byte a
 /// bit or bits in place, the exact remainder of 20 bits, and LevelDB's sizes.
 fn sizes_around_boundaries(kernel: &Kernel) {
@@ -474,7 +489,8 @@ macro_rules! suite {
             }
 
             suite!(@ hash_every_length_and_alignment golden every_filter_size
-                sizes_around_boundaries malformed_filters odd_calls many_filters random);
+                one_of_another_length sizes_around_boundaries malformed_filters odd_calls
+                many_filters random);
 
             #[cfg(all(unix, not(miri)))]
             suite!(@ ends_of_pages);
