@@ -8,7 +8,7 @@ use core::mem;
 use core::mem::MaybeUninit;
 
 use crate::filter::{Filter, FilterTooLarge, filter_len, probes_for};
-use crate::kernel::{GROUP, Kernel, Key, in_groups, in_groups_of, scratch};
+use crate::kernel::{GROUP, Kernel, Key, as_keys, in_groups, in_groups_of, scratch};
 use crate::probe;
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
@@ -64,7 +64,8 @@ impl BloomFilterPolicy {
         filter_len(num_keys, self.bits_per_key)
     }
 
-    /// A filter that holds every key of `keys`.
+    /// A filter that holds every key of `keys`. Fastest of `&[u8]` and `&str`, which are read where
+    /// they are listed; keys of any other type are listed anew.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory.
@@ -88,8 +89,14 @@ impl BloomFilterPolicy {
         destination.try_reserve(len).map_err(|_| FilterTooLarge)?;
         let start = destination.len();
         destination.resize(start + len, 0);
-        let listed = keys.iter().map(|key| Key::new(key.as_ref()));
-        self.fill_from(keys.len(), listed, &mut destination[start..]);
+        let filter = &mut destination[start..];
+        match as_keys(keys) {
+            Some(keys) => self.fill(keys, filter),
+            None => {
+                let listed = keys.iter().map(|key| Key::new(key.as_ref()));
+                self.fill_from(keys.len(), listed, filter);
+            }
+        }
         Ok(())
     }
 
@@ -125,14 +132,9 @@ impl BloomFilterPolicy {
         filter: &[u8],
         results: &mut [bool],
     ) -> usize {
-        let keys = keys.get(..results.len()).unwrap_or(keys);
-        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+        answer_each(keys, results, |group, answers| {
             self.kernel.keys_may_match(group, filter, answers)
-        };
-        let mut ones = 0;
-        let mut ask = answered(answer, write_each(results, |answer| answer != 0));
-        in_groups_of(keys, |group| ones += ask(group));
-        ones
+        })
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that do not lie in an array, such as
@@ -176,21 +178,24 @@ impl BloomFilterPolicy {
         filters: &[F],
         results: &mut [bool],
     ) -> usize {
-        let filters = filters.get(..results.len()).unwrap_or(filters);
-        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+        answer_each(filters, results, |group, answers| {
             self.kernel.filters_may_match(Key::new(key), group, answers)
-        };
-        let mut ones = 0;
-        let mut ask = answered(answer, write_each(results, |answer| answer != 0));
-        in_groups_of(filters, |group| ones += ask(group));
-        ones
+        })
     }
 
     /// Writes the filter for `keys` over all of `filter`, whose length must be the one that
     /// [`filter_len`](Self::filter_len) gives for their number.
+    pub(crate) fn fill(&self, keys: &[Key<'_>], filter: &mut [u8]) {
+        if let Some((probes, array)) = filter.split_last_mut() {
+            *probes = self.probes as u8;
+            self.kernel.create(keys, self.probes, array);
+        }
+    }
+
+    /// [`fill`](Self::fill) for memory that nothing was written to.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline]
-    pub(crate) fn fill(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
+    pub(crate) fn fill_uninit(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
         if let Some((probes, array)) = filter.split_last_mut() {
             probes.write(self.probes as u8);
             self.kernel.create_uninit(keys, self.probes, array);
@@ -209,11 +214,7 @@ impl BloomFilterPolicy {
         filter: &mut [u8],
     ) {
         let listed = num_keys <= LISTED
-            && filter.split_last_mut().is_some_and(|(probes, array)| {
-                *probes = self.probes as u8;
-                let create = |keys: &[Key<'k>]| self.kernel.create(keys, self.probes, array);
-                scratch::with_keys(num_keys, keys.clone(), create)
-            });
+            && scratch::with_keys(num_keys, keys.clone(), |keys| self.fill(keys, filter));
         if !listed {
             filter.fill(0);
             self.fill_in_groups(keys, filter);
@@ -258,6 +259,20 @@ pub(crate) fn answer_in_groups<'k>(
     let mut ones = 0;
     let mut ask = answered(answer, take);
     in_groups(asked, |group| ones += ask(group));
+    ones
+}
+
+/// `answer_in_groups` for what lies in an array: `results[i]` becomes the answer for `asked[i]`, for
+/// as many as both have.
+fn answer_each<'k, T: AsRef<[u8]>>(
+    asked: &'k [T],
+    results: &mut [bool],
+    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
+) -> usize {
+    let asked = asked.get(..results.len()).unwrap_or(asked);
+    let mut ones = 0;
+    let mut ask = answered(answer, write_each(results, |answer| answer != 0));
+    in_groups_of(asked, |group| ones += ask(group));
     ones
 }
 
@@ -321,8 +336,9 @@ mod tests {
     fn no_room_is_no_fault() {
         let policy = BloomFilterPolicy::new(10);
         let key = [Key::new(b"hello")];
-        #[cfg(leveldb_bloom_c_interface)]
         policy.fill(&key, &mut []);
+        #[cfg(leveldb_bloom_c_interface)]
+        policy.fill_uninit(&key, &mut []);
         policy.fill_from(1, key.into_iter(), &mut []);
         policy.fill_in_groups(key.into_iter(), &mut []);
         policy.fill_from_hashes(&[7], &mut []);

@@ -103,7 +103,7 @@ unsafe fn bloom_filter(
             (*call).heap = memory.as_ptr().cast();
             memory.as_ptr()
         };
-        policy.fill(keys, memory::array_mut(memory.cast::<MaybeUninit<u8>>(), len));
+        policy.fill_uninit(keys, memory::array_mut(memory.cast::<MaybeUninit<u8>>(), len));
         (memory, len)
     }
 }

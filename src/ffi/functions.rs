@@ -284,7 +284,7 @@ impl Policy {
                 memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len),
             )
         };
-        self.policy.fill(keys, filter);
+        self.policy.fill_uninit(keys, filter);
         self.count_filled(num_keys, filter_length);
         status::OK
     }

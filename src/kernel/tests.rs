@@ -592,7 +592,7 @@ fn a_policy_writes_all_of_a_filter() {
             want.push(6);
             let mut got = vec![0x5a; want.len()];
             let memory: *mut [u8] = &mut got[..];
-            policy.fill(&as_keys(&keys), unsafe { &mut *(memory as *mut [_]) });
+            policy.fill_uninit(&as_keys(&keys), unsafe { &mut *(memory as *mut [_]) });
             assert!(got == want, "{}: {n} keys", kernel.name());
         }
     }
@@ -646,6 +646,32 @@ fn groups_are_full_but_the_last() {
         assert_eq!(groups, want, "{len} keys");
         assert!(seen == keys, "{len} keys");
     }
+}
+
+#[test]
+fn borrowed_bytes_are_keys_as_they_are() {
+    use super::as_keys;
+    fn check<K: AsRef<[u8]>>(list: &[K]) {
+        let keys = as_keys(list).unwrap();
+        assert_eq!(keys.as_ptr().cast(), list.as_ptr());
+        assert_eq!(keys.len(), list.len());
+        for (key, listed) in keys.iter().zip(list) {
+            assert_eq!(key.as_bytes().as_ptr(), listed.as_ref().as_ptr());
+            assert_eq!(key.as_bytes(), listed.as_ref());
+        }
+    }
+    let bytes = [vec![1, 2, 3], vec![], vec![4; 100]];
+    check::<&[u8]>(&[&bytes[0], &bytes[1], &bytes[2]]);
+    check::<&[u8]>(&[]);
+    let text = format!("hello {}", bytes.len());
+    check::<&str>(&[&text, "", &text[1..]]);
+
+    // Of the same size, and bytes as well, but no references to them.
+    assert!(as_keys(&[[0u8; 2 * size_of::<usize>()]; 3]).is_none());
+    assert!(as_keys(&[std::boxed::Box::<[u8]>::from([1])]).is_none());
+    assert!(as_keys(&[&[1u8; 16]]).is_none());
+    assert!(as_keys(&bytes).is_none());
+    assert!(as_keys(&[&&bytes[0][..]]).is_none());
 }
 
 mod broken {

@@ -95,4 +95,14 @@ impl Keys {
     pub fn slices<'a>(&'a self) -> &'a [Slice<'a>] {
         &self.slices
     }
+
+    /// The same list, as a user of the Rust library has it.
+    pub fn borrowed(&self) -> &[&[u8]] {
+        let probe: &[u8] = &[1, 2, 3];
+        // SAFETY: two words both; a raw pointer and a number may have any value.
+        let slice = unsafe { std::mem::transmute::<&[u8], Slice>(probe) };
+        assert!(slice.data == probe.as_ptr() && slice.size == 3, "Rust's slices are not LevelDB's");
+        // SAFETY: the layout was looked at; the keys live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.slices.as_ptr().cast(), self.slices.len()) }
+    }
 }

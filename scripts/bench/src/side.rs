@@ -250,7 +250,7 @@ impl Ours {
 }
 
 /// `create_filter`, whose errors no work here can bring about.
-fn create(policy: &BloomFilterPolicy, keys: &[Slice], filter: &mut Vec<u8>) {
+fn create(policy: &BloomFilterPolicy, keys: &[&[u8]], filter: &mut Vec<u8>) {
     filter.clear();
     policy.append_filter(keys, filter).expect("a filter that fits in memory");
 }
@@ -265,14 +265,14 @@ impl Side for Ours {
     }
 
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
-        let new = |policy: &BloomFilterPolicy, keys: &[Slice]| {
+        let new = |policy: &BloomFilterPolicy, keys: &[&[u8]]| {
             let mut filter = Vec::new();
             create(policy, keys, &mut filter);
             filter
         };
         match work {
             Work::Create { keys, per, bits } => {
-                let (policy, keys, per) = (self.policy(*bits), keys.slices(), *per);
+                let (policy, keys, per) = (self.policy(*bits), keys.borrowed(), *per);
                 let result = keys.chunks_exact(per).flat_map(|keys| new(&policy, keys)).collect();
                 let run = move || {
                     let mut filter = Vec::new();
@@ -285,8 +285,8 @@ impl Side for Ours {
                 Some(Prepared { run: Box::new(run), result })
             }
             Work::Query { members, asked, bits, how } => {
-                let (policy, asked) = (self.policy(*bits), asked.slices());
-                let filter = new(&policy, members.slices());
+                let (policy, asked) = (self.policy(*bits), asked.borrowed());
+                let filter = new(&policy, members.borrowed());
                 let mut result = filter.clone();
                 let mut answers = vec![false; asked.len()];
                 match how {
@@ -295,20 +295,20 @@ impl Side for Ours {
                     }
                     How::OneByOne | How::Chain => {
                         for (answer, key) in answers.iter_mut().zip(asked) {
-                            *answer = policy.key_may_match(key.as_ref(), &filter);
+                            *answer = policy.key_may_match(key, &filter);
                         }
                     }
                 }
                 result.extend(answers.iter().map(|answer| u8::from(*answer)));
                 let run: Box<dyn Fn() -> usize> = match *how {
                     How::OneByOne => Box::new(move || {
-                        let one = |key: &Slice| policy.key_may_match(key.as_ref(), &filter);
+                        let one = |key: &&[u8]| policy.key_may_match(key, &filter);
                         asked.iter().filter(|key| one(key)).count()
                     }),
                     How::Chain => Box::new(move || {
                         let (mut next, mut ones) = (0, 0);
                         for _ in asked {
-                            let yes = policy.key_may_match(asked[next].as_ref(), &filter);
+                            let yes = policy.key_may_match(asked[next], &filter);
                             ones += usize::from(yes);
                             next += 1 + usize::from(yes);
                             if next >= asked.len() {
@@ -330,14 +330,15 @@ impl Side for Ours {
                 Some(Prepared { run, result })
             }
             Work::Filters { members, asked } => {
-                let (policy, asked) = (self.policy(BITS), asked.slices());
+                let (policy, asked) = (self.policy(BITS), asked.borrowed());
                 let filters: Vec<Vec<u8>> =
-                    members.iter().map(|members| new(&policy, members.slices())).collect();
+                    members.iter().map(|members| new(&policy, members.borrowed())).collect();
                 let mut result = filters.concat();
+                let listed: Vec<&[u8]> = filters.iter().map(|filter| &filter[..]).collect();
                 let mut answers = vec![false; filters.len()];
                 let mut by_key = Vec::new();
                 for key in asked {
-                    policy.filters_may_match(key.as_ref(), &filters, &mut answers);
+                    policy.filters_may_match(key, &listed, &mut answers);
                     by_key.extend_from_slice(&answers);
                 }
                 for i in 0..filters.len() {
@@ -345,10 +346,11 @@ impl Side for Ours {
                         .extend(by_key.iter().skip(i).step_by(filters.len()).map(|&a| u8::from(a)));
                 }
                 let run = move || {
+                    let listed: Vec<&[u8]> = filters.iter().map(|filter| &filter[..]).collect();
                     let mut answers = vec![false; filters.len()];
                     let mut ones = 0;
                     for key in asked {
-                        ones += policy.filters_may_match(key.as_ref(), &filters, &mut answers);
+                        ones += policy.filters_may_match(key, &listed, &mut answers);
                         black_box(&mut answers);
                     }
                     ones
