@@ -17,7 +17,8 @@
 //!    the one before, and half as many keys leave the processor waiting.
 //! 5. An array of up to 32 Kbit is built with a byte a bit (see
 //!    `bits::BYTE_PER_BIT_MAX`). In a register, one of up to 32 bytes took as
-//!    long.
+//!    long. In a larger one, up to `portable::FAR_TO_SET`, a lane has the place
+//!    of a byte and the bit in it: nothing is taken apart outside of vectors.
 //! 6. A batch of queries asks for sixteen keys side by side, and for eight
 //!    probes of each before it looks whether to stop. Their bits are looked up
 //!    in registers, where the filter fits in two, or loaded one by one: gathers

@@ -12,7 +12,8 @@
 //!    at the end (see `bits::BYTE_PER_BIT_MAX`).
 //! 3. Remainders come from multiplication (see `bits`); arrays of 2^31 bits
 //!    and more take the specification's way.
-//! 4. Keys are asked for before they are needed.
+//! 4. Keys are asked for before they are needed, and so are the bits of an array
+//!    beyond `FAR_TO_SET`.
 //! 5. A query asks for four bits before it looks whether one was clear: where
 //!    among them is what a branch predictor cannot know. An array too large for
 //!    caches is asked for one after another.

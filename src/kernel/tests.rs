@@ -272,8 +272,8 @@ fn sizes_around_boundaries(kernel: &Kernel) {
     }
 }
 
-/// Filters that are asked probe by probe, those whose bits are asked for ahead, and those of 2^31 and 2^32 bits and more, in memory that is
-/// hardly touched.
+/// Filters that are asked probe by probe, those whose bits are asked for ahead,
+/// and those of 2^31 and 2^32 bits and more, in memory that is hardly touched.
 #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
 fn huge(kernel: &Kernel) {
     let mut rng = Rng(5);

@@ -28,8 +28,9 @@ static PLACES: [[i8; 16]; 24] = {
 static ZEROS: [u8; 16] = [0; 16];
 
 /// Up to this many times eight keys are hashed side by side: here those of one
-/// length, in the AVX-512 kernel any. With one, 1,000 keys of 100 bytes took 1.1 to 1.2 times as long, with two up to
-/// 1.07 times (AMD EPYC of the third generation, 2026-11).
+/// length, in the AVX-512 kernel any. With one, 1,000 keys of 100 bytes took 1.1
+/// to 1.2 times as long, with two up to 1.07 times (AMD EPYC of the third
+/// generation, 2026-11).
 pub(in super::super) const GROUPS: usize = 4;
 
 /// # Safety
