@@ -32,7 +32,7 @@
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
 //! moved back to the last whole word.
 //!
-//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22.
+//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22 and 23.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -137,18 +137,15 @@ fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
     [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)]
 }
 
-/// Hashes keys by eights into the low halves of lanes; the high halves are of no
-/// account.
+/// The length of all these keys, if they have one.
 ///
 /// # Safety
-/// There are that many keys, and a vector for each eight.
-#[inline(never)]
+/// There are that many keys.
+#[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn hash(groups: Groups, h: *mut __m512i) {
+unsafe fn common_length(groups: Groups) -> Option<usize> {
     // SAFETY: the caller's word; a key is an address and a length.
     unsafe {
-        // Otherwise the loops over them would be written out.
-        let groups = Groups { n: opaque!(groups.n), ..groups };
         let len = (*groups.keys).len();
         let all = _mm512_set1_epi64(len as i64);
         let mut differ = _mm512_setzero_si512();
@@ -160,8 +157,26 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
             }
         }
         // The lengths are the odd words.
-        let differ = _mm512_mask_test_epi64_mask(0b1010_1010, differ, differ);
-        if differ == 0 { hash_uniform(groups, len, h) } else { hash_mixed(groups, h) }
+        (_mm512_mask_test_epi64_mask(0b1010_1010, differ, differ) == 0).then_some(len)
+    }
+}
+
+/// Hashes keys by eights into the low halves of lanes; the high halves are of no
+/// account.
+///
+/// # Safety
+/// There are that many keys, and a vector for each eight.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash(groups: Groups, h: *mut __m512i) {
+    // SAFETY: the caller's word.
+    unsafe {
+        // Otherwise the loops over them would be written out.
+        let groups = Groups { n: opaque!(groups.n), ..groups };
+        match common_length(groups) {
+            Some(len) => hash_uniform(groups, len, h),
+            None => hash_mixed(groups, h),
+        }
     }
 }
 
@@ -170,46 +185,88 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_uniform(groups: Groups, len: usize, h: *mut __m512i) {
-    // SAFETY: every load is from within a key: of 16 bytes it has, or of as
-    // many as the mask names.
+    // SAFETY: the caller's word.
     unsafe {
-        let key = |start: usize, lane: usize| (*groups.keys.add(start + lane)).as_ptr();
-        let groups = || groups.starts().enumerate();
-        let whole = |h, start, at| {
-            let words = words(|lane| _mm_loadu_si128(key(start, lane).add(at).cast()));
-            words.into_iter().fold(h, |h, word| step(h, word))
-        };
-        let first = _mm512_set1_epi64(i64::from(SEED ^ (len as u32).wrapping_mul(M)));
-        for (g, start) in groups() {
-            *h.add(g) = if len < 16 { first } else { whole(first, start, 0) };
+        let groups = || groups.starts().map(|start| groups.keys.add(start)).enumerate();
+        let first = first_hash(len);
+        for (g, keys) in groups() {
+            *h.add(g) = if len < 16 { first } else { hash_block(first, keys, 0) };
         }
         let mut at = 16;
         while at + 16 <= len {
-            for (g, start) in groups() {
-                *h.add(g) = whole(*h.add(g), start, at);
+            for (g, keys) in groups() {
+                *h.add(g) = hash_block(*h.add(g), keys, at);
             }
             at += 16;
         }
-        let rest = len % 16;
-        if rest == 0 {
-            return;
-        }
-        let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
-        for (g, start) in groups() {
-            let from = |lane| key(start, lane).add(len - rest);
-            let words = words(|lane| _mm_maskz_loadu_epi8(mask, from(lane).cast()));
-            let mut next = *h.add(g);
-            for (j, word) in words.into_iter().enumerate() {
-                if rest > 4 * j {
-                    let shift = if rest < 4 * j + 4 { 24 } else { 16 };
-                    next = add_and_multiply(next, word);
-                    let shifted = _mm512_srl_epi32(next, _mm_cvtsi32_si128(shift));
-                    next = _mm512_xor_si512(next, shifted);
-                }
+        if len % 16 != 0 {
+            for (g, keys) in groups() {
+                *h.add(g) = hash_rest(*h.add(g), keys, len);
             }
-            *h.add(g) = next;
         }
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn first_hash(len: usize) -> __m512i {
+    _mm512_set1_epi64(i64::from(SEED ^ (len as u32).wrapping_mul(M)))
+}
+
+/// A step for each word of the 16 bytes that eight keys have there.
+///
+/// # Safety
+/// They have them.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_block(h: __m512i, keys: *const Key, at: usize) -> __m512i {
+    // SAFETY: the caller's word.
+    let words = unsafe { words(|lane| _mm_loadu_si128((*keys.add(lane)).as_ptr().add(at).cast())) };
+    words.into_iter().fold(h, |h, word| step(h, word))
+}
+
+/// The steps for all whole blocks of 16 bytes that eight keys of `len` bytes have.
+///
+/// # Safety
+/// Each has so many bytes.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_blocks(keys: *const Key, len: usize) -> __m512i {
+    let mut h = first_hash(len);
+    let mut at = 0;
+    while at + 16 <= len {
+        // SAFETY: the caller's word.
+        h = unsafe { hash_block(h, keys, at) };
+        at += 16;
+    }
+    h
+}
+
+/// The steps for what eight keys of `len` bytes have after whole blocks of 16.
+///
+/// # Safety
+/// Each has so many bytes.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_rest(h: __m512i, keys: *const Key, len: usize) -> __m512i {
+    let rest = len % 16;
+    let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
+    // SAFETY: of each key as many bytes are loaded as the mask names.
+    let words = unsafe {
+        words(|lane| {
+            let from = (*keys.add(lane)).as_ptr().add(len - rest);
+            _mm_maskz_loadu_epi8(mask, from.cast())
+        })
+    };
+    let mut h = h;
+    for (j, word) in words.into_iter().enumerate() {
+        if rest > 4 * j {
+            let shift = if rest < 4 * j + 4 { 24 } else { 16 };
+            h = add_and_multiply(h, word);
+            h = _mm512_xor_si512(h, _mm512_srl_epi32(h, _mm_cvtsi32_si128(shift)));
+        }
+    }
+    h
 }
 
 /// Eight keys of any lengths.
@@ -341,6 +398,23 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
+/// Where the keys are and how many, of fewer than eight in `room` and with copies
+/// of the first. Nothing where there are none.
+#[inline]
+fn at_least_eight<'k>(
+    keys: &[Key<'k>],
+    room: &mut [MaybeUninit<Key<'k>>; LANES],
+) -> Option<(*const Key<'k>, usize)> {
+    let first = keys.first()?;
+    if keys.len() >= LANES {
+        return Some((keys.as_ptr(), keys.len()));
+    }
+    for (i, place) in room.iter_mut().enumerate() {
+        place.write(*keys.get(i).unwrap_or(first));
+    }
+    Some((room.as_ptr().cast(), LANES))
+}
+
 /// Hands on the hashes of all keys, as `hash` leaves them, some at a time. Those
 /// of the keys that come next are made before: who sets bits meanwhile does not
 /// wait for them.
@@ -348,18 +422,10 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
     const BLOCK: usize = GROUPS * LANES;
-    let n = keys.len();
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
-    let (keys, last) = match keys {
-        [] => return,
-        [first, ..] if n < LANES => {
-            for (i, slot) in padded.iter_mut().enumerate() {
-                slot.write(*keys.get(i).unwrap_or(first));
-            }
-            (padded.as_ptr().cast(), 0)
-        }
-        _ => (keys.as_ptr(), n - LANES),
-    };
+    let n = keys.len();
+    let Some((keys, padded)) = at_least_eight(keys, &mut padded) else { return };
+    let last = padded - LANES;
     let mut h = [const { MaybeUninit::<__m512i>::uninit() }; 2 * GROUPS];
     // SAFETY: `last` and all before it are followed by eight; a vector is
     // written for each eight keys that are hashed, and read for no others.
@@ -381,6 +447,69 @@ fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
         }
     }
 }
+
+/// Hands on the hashes of all keys, eight and eight; some may come twice. As with
+/// `each_hashed` those of the keys that come next are made before, and where keys
+/// are short and of one length, in the same run of instructions: 1,000 keys of 16
+/// bytes took 1.12 times as long without.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn each_pair_hashed(keys: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
+    const BLOCK: usize = GROUPS * LANES;
+    const PAIR: usize = 2 * LANES;
+    let mut padded = [const { MaybeUninit::uninit() }; LANES];
+    let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return };
+    let mut hashed = [_mm512_setzero_si512(); GROUPS];
+    // SAFETY: eight keys follow where a group begins, which is at `n - LANES` or
+    // before. What is hashed side by side has as many vectors at most.
+    unsafe {
+        let first = Groups::of(keys, n.min(PAIR));
+        hash(first, hashed.as_mut_ptr());
+        let mut now = [hashed[0], hashed[usize::from(n > LANES)]];
+        let (mut at, mut short) = (PAIR, None);
+        loop {
+            let mut next = now;
+            if at < n {
+                let begins = at % BLOCK == PAIR;
+                if begins {
+                    let from = at.min(n - LANES);
+                    let block = Groups::of(keys.add(from), n - from);
+                    short = if block.n == BLOCK { common_length(block) } else { None };
+                    short = short.filter(|len| *len < SHORT);
+                    if short.is_none() {
+                        hash(block, hashed.as_mut_ptr());
+                        let any = hashed[0];
+                        let vectors = block.n.div_ceil(LANES);
+                        hashed.iter_mut().skip(vectors).for_each(|h| *h = any);
+                    }
+                }
+                next = match short {
+                    Some(len) => {
+                        let (a, b) = (keys.add(at), keys.add(at + LANES));
+                        let [h, i] = [hash_blocks(a, len), hash_blocks(b, len)];
+                        if len % 16 == 0 {
+                            [h, i]
+                        } else {
+                            [hash_rest(h, a, len), hash_rest(i, b, len)]
+                        }
+                    }
+                    None if begins => [hashed[0], hashed[1]],
+                    None => [hashed[2], hashed[3]],
+                };
+            }
+            f(now[0], now[1]);
+            if at >= n {
+                return;
+            }
+            now = next;
+            at += PAIR;
+        }
+    }
+}
+
+/// Keys of fewer bytes are hashed sixteen at a time between others' bits. Of
+/// more, a step waits too long for the one before.
+const SHORT: usize = 32;
 
 /// What the probes of eight keys are the remainders of: first this.
 #[inline]
@@ -495,26 +624,13 @@ unsafe fn create_by_bytes(
         // SAFETY: a position is less than the array's bits, of which `bytes`
         // has a byte each.
         let mut set = |p: u32| unsafe { *bytes.get_unchecked_mut(p as usize) = 1 };
-        each_hashed(keys, |h| {
-            for h in h.chunks(2) {
-                let [a, b] = [h[0], *h.last().unwrap_or(&h[0])];
-                let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
-                for _ in 0..k {
-                    let p = modulus.rem(in_a);
-                    if h.len() == 2 {
-                        let in_high_halves = _mm512_slli_epi64(modulus.rem(in_b), 32);
-                        each_lane(_mm512_or_si512(p, in_high_halves), &mut set);
-                    } else {
-                        let p = _mm512_cvtepi64_epi32(p);
-                        // SAFETY: AVX-512 is more than AVX2.
-                        unsafe {
-                            set_four(_mm256_castsi256_si128(p), &mut set);
-                            set_four(_mm256_extracti128_si256::<1>(p), &mut set);
-                        }
-                    }
-                    in_a = _mm512_add_epi32(in_a, deltas(a));
-                    in_b = _mm512_add_epi32(in_b, deltas(b));
-                }
+        each_pair_hashed(keys, |a, b| {
+            let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
+            for _ in 0..k {
+                let in_high_halves = _mm512_slli_epi64(modulus.rem(in_b), 32);
+                each_lane(_mm512_or_si512(modulus.rem(in_a), in_high_halves), &mut set);
+                in_a = _mm512_add_epi32(in_a, deltas(a));
+                in_b = _mm512_add_epi32(in_b, deltas(b));
             }
         });
         let mut words = array.chunks_exact_mut(8);
