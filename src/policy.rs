@@ -146,10 +146,10 @@ impl BloomFilterPolicy {
         results: &mut [bool],
     ) -> usize {
         let keys = keys.map(Key::new).take(results.len());
-        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+        let answer = |group: &[Key<'_>], answers: &mut [bool]| {
             self.kernel.keys_may_match(group, filter, answers)
         };
-        answer_in_groups(keys, answer, write_each(results, |answer| answer != 0))
+        answer_in_groups(keys, answer, write_each(results, |answer| answer))
     }
 
     /// [`keys_may_match_from`](Self::keys_may_match_from) with an answer a bit: that of key `i` is
@@ -163,7 +163,7 @@ impl BloomFilterPolicy {
     ) -> usize {
         let keys = keys.map(Key::new).take(bitmap.len().saturating_mul(8));
         let mut bitmap = bitmap.iter_mut();
-        let answer = |group: &[Key<'_>], answers: &mut [u8]| {
+        let answer = |group: &[Key<'_>], answers: &mut [bool]| {
             self.kernel.keys_may_match(group, filter, answers)
         };
         answer_in_groups(keys, answer, |answers| write_bits(answers, &mut bitmap))
@@ -250,15 +250,19 @@ impl BloomFilterPolicy {
 /// The most keys that are listed for a kernel: 64 KiB on a 64-bit machine.
 const LISTED: usize = 4096;
 
-/// Asks in groups, and hands the answers of each group, 0 or 1 a byte, to `take`. Returns the ones.
+/// Asks in groups, and hands the answers of each group to `take`. Returns the ones.
 pub(crate) fn answer_in_groups<'k>(
     asked: impl Iterator<Item = Key<'k>>,
-    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
-    take: impl FnMut(&[u8]),
+    answer: impl Fn(&[Key<'k>], &mut [bool]) -> usize,
+    mut take: impl FnMut(&[bool]),
 ) -> usize {
     let mut ones = 0;
-    let mut ask = answered(answer, take);
-    in_groups(asked, |group| ones += ask(group));
+    in_groups(asked, |group| {
+        let mut answers = [false; GROUP];
+        let answers = answers.get_mut(..group.len()).unwrap_or(&mut []);
+        ones += answer(group, answers);
+        take(answers);
+    });
     ones
 }
 
@@ -267,31 +271,23 @@ pub(crate) fn answer_in_groups<'k>(
 fn answer_each<'k, T: AsRef<[u8]>>(
     asked: &'k [T],
     results: &mut [bool],
-    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
+    answer: impl Fn(&[Key<'k>], &mut [bool]) -> usize,
 ) -> usize {
     let asked = asked.get(..results.len()).unwrap_or(asked);
-    let mut ones = 0;
-    let mut ask = answered(answer, write_each(results, |answer| answer != 0));
-    in_groups_of(asked, |group| ones += ask(group));
+    let (mut ones, mut results) = (0, results.chunks_mut(GROUP));
+    in_groups_of(asked, |group| {
+        if let Some(results) = results.next() {
+            ones += answer(group, results);
+        }
+    });
     ones
 }
 
-/// What `answer_in_groups` does with a group.
-fn answered<'k>(
-    answer: impl Fn(&[Key<'k>], &mut [u8]) -> usize,
-    mut take: impl FnMut(&[u8]),
-) -> impl FnMut(&[Key<'k>]) -> usize {
-    move |group| {
-        let mut answers = [0; GROUP];
-        let answers = answers.get_mut(..group.len()).unwrap_or(&mut []);
-        let ones = answer(group, answers);
-        take(answers);
-        ones
-    }
-}
-
 /// Writes group after group of answers to `results`, as far as there is room.
-pub(crate) fn write_each<T>(mut results: &mut [T], from: impl Fn(u8) -> T) -> impl FnMut(&[u8]) {
+pub(crate) fn write_each<T>(
+    mut results: &mut [T],
+    from: impl Fn(bool) -> T,
+) -> impl FnMut(&[bool]) {
     move |answers| {
         let room = results.len().min(answers.len());
         let (now, later) = mem::take(&mut results).split_at_mut(room);
@@ -303,10 +299,10 @@ pub(crate) fn write_each<T>(mut results: &mut [T], from: impl Fn(u8) -> T) -> im
 }
 
 /// Eight answers a byte. A group begins at a whole byte, because [`GROUP`] is a multiple of 8.
-pub(crate) fn write_bits<'r>(answers: &[u8], bitmap: &mut impl Iterator<Item = &'r mut u8>) {
+pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item = &'r mut u8>) {
     const { assert!(GROUP % 8 == 0) };
     for (answers, byte) in answers.chunks(8).zip(bitmap) {
-        *byte = answers.iter().rev().fold(0, |byte, answer| byte << 1 | answer);
+        *byte = answers.iter().rev().fold(0, |byte, answer| byte << 1 | u8::from(*answer));
     }
 }
 

@@ -143,7 +143,7 @@ pub unsafe fn keys_may_match(
         unsafe { write_matches(matches, ones) };
         return status::OK;
     }
-    let (mut write_results, mut bitmap) = (write_each(results, |answer| answer), bitmap.iter_mut());
+    let (mut write_results, mut bitmap) = (write_each(results, u8::from), bitmap.iter_mut());
     let ones = answer_in_groups(
         keys.iter().map(Key::new),
         |group, answers| kernel.keys_may_match(group, filter, answers),

@@ -508,7 +508,7 @@ pub unsafe fn keys_may_match(
     answer_in_groups(
         keys.iter(),
         |group, answers| kernel.keys_may_match(group, filter, answers),
-        write_each(results, |answer| answer),
+        write_each(results, u8::from),
     )
 }
 
@@ -537,7 +537,7 @@ pub unsafe fn filters_may_match(
         // SAFETY: the caller's promise.
         filters.iter().map(|filter| Key::new(unsafe { filter.bytes() })),
         |group, answers| kernel.filters_may_match(key, group, answers),
-        write_each(results, |answer| answer),
+        write_each(results, u8::from),
     )
 }
 

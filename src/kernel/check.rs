@@ -30,8 +30,8 @@ struct Answers {
     created: [u8; ARRAY + 1],
     inserted: [u8; ARRAY],
     each: [bool; KEYS],
-    batch: ([u8; KEYS], usize),
-    filters: ([u8; FILTERS], usize),
+    batch: ([bool; KEYS], usize),
+    filters: ([bool; FILTERS], usize),
 }
 
 /// What `kernel` makes of `keys`: half of them go into a filter, which is asked for all.
@@ -42,8 +42,8 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
         created: [0; ARRAY + 1],
         inserted: [0x10; ARRAY],
         each: [false; KEYS],
-        batch: ([0; KEYS], 0),
-        filters: ([0; FILTERS], 0),
+        batch: ([false; KEYS], 0),
+        filters: ([false; FILTERS], 0),
     };
     kernel.hash_keys(keys, &mut answers.hashes);
     kernel.insert_hashes(&answers.hashes, 7, &mut answers.inserted);

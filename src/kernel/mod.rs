@@ -210,21 +210,42 @@ impl Kernel {
         unsafe { (self.may_match)(key, filter) }
     }
 
-    /// Asks one filter for many keys: `results[i]` is 1 or 0 for `keys[i]`,
-    /// for as many as both have. Returns how many are 1.
-    pub(crate) fn keys_may_match(&self, keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    /// Asks one filter for many keys: `results[i]` is the answer for `keys[i]`,
+    /// for as many as both have. Returns how many are true.
+    pub(crate) fn keys_may_match(
+        &self,
+        keys: &[Key],
+        filter: &[u8],
+        results: &mut [bool],
+    ) -> usize {
         let (keys, results) = same_length(keys, results);
         // SAFETY: `available` handed this kernel out; the lengths are equal.
-        unsafe { (self.keys_may_match)(keys, filter, results) }
+        unsafe { (self.keys_may_match)(keys, filter, ones_and_zeros(results)) }
     }
 
     /// Asks many filters, k bytes included, for one key, as `keys_may_match`
     /// asks one for many. The filters come in `Key`s, which are borrowed bytes.
-    pub(crate) fn filters_may_match(&self, key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    pub(crate) fn filters_may_match(
+        &self,
+        key: Key,
+        filters: &[Key],
+        results: &mut [bool],
+    ) -> usize {
         let (filters, results) = same_length(filters, results);
         // SAFETY: `available` handed this kernel out; the lengths are equal.
-        unsafe { (self.filters_may_match)(key, filters, results) }
+        unsafe { (self.filters_may_match)(key, filters, ones_and_zeros(results)) }
     }
+}
+
+/// Answers as kernels write them, and as they are in memory.
+///
+/// # Safety
+/// Nothing but 1 or 0 is written to them, as all kernels do.
+#[inline(always)]
+unsafe fn ones_and_zeros(answers: &mut [bool]) -> &mut [u8] {
+    let answers: *mut [bool] = answers;
+    // SAFETY: a bool is a byte, 1 or 0, and stays so by the caller's word.
+    unsafe { &mut *(answers as *mut [u8]) }
 }
 
 /// The first elements of both, as many as the shorter has.
