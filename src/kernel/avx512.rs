@@ -461,7 +461,8 @@ fn each_pair_hashed(keys: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
     let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return };
     let mut hashed = [_mm512_setzero_si512(); GROUPS];
     // SAFETY: eight keys follow where a group begins, which is at `n - LANES` or
-    // before. What is hashed side by side has as many vectors at most.
+    // before; where `short` says so, all 32 of a block. What is hashed side by
+    // side has as many vectors at most.
     unsafe {
         let first = Groups::of(keys, n.min(PAIR));
         hash(first, hashed.as_mut_ptr());
@@ -486,11 +487,11 @@ fn each_pair_hashed(keys: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
                 next = match short {
                     Some(len) => {
                         let (a, b) = (keys.add(at), keys.add(at + LANES));
-                        let [h, i] = [hash_blocks(a, len), hash_blocks(b, len)];
+                        let [of_a, of_b] = [hash_blocks(a, len), hash_blocks(b, len)];
                         if len % 16 == 0 {
-                            [h, i]
+                            [of_a, of_b]
                         } else {
-                            [hash_rest(h, a, len), hash_rest(i, b, len)]
+                            [hash_rest(of_a, a, len), hash_rest(of_b, b, len)]
                         }
                     }
                     None if begins => [hashed[0], hashed[1]],

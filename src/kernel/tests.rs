@@ -247,8 +247,8 @@ fn every_filter_size(kernel: &Kernel) {
 
 /// Among keys of one length, one that is shorter or longer, at every place.
 fn one_of_another_length(kernel: &Kernel) {
-    let data = Rng(7).bytes(64 * 64);
-    for n in [8, 9, 20, 32, 33, 40] {
+    let data = Rng(7).bytes(80 * 64);
+    for n in [8, 9, 20, 32, 33, 40, 48, 80] {
         for at in (0..n).step_by(thinned(1).min(7)) {
             for (len, other) in [(16, 15), (16, 24), (20, 3)] {
                 let keys: Vec<&[u8]> =
