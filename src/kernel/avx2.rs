@@ -86,7 +86,7 @@ unsafe fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) 
             Some(bits)
                 if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {
             }
-            _ => create_in_place(keys, k, bits::zeroed(array)),
+            _ => bits::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)),
         }
     }
 }
@@ -137,22 +137,10 @@ unsafe fn create_by_bytes(
     })
 }
 
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
-    bits::in_blocks(
-        keys,
-        // SAFETY: the caller's word, as below; there are as many hashes as keys.
-        |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        // SAFETY: the caller's word.
-        |hashes| unsafe { insert_hashes(hashes, k, array) },
-    );
-}
-
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     // A byte's place and its bit are one lane.
     const { assert!(portable::FAR_TO_SET <= 1 << 24) };
     match bits::bits_of(array.len()) {

@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use super::Key;
+use super::{Key, key};
 
 /// Up to this many bits a filter is built with one byte a bit in scratch
 /// memory and packed at the end: a plain store, where setting a bit in place
@@ -119,14 +119,34 @@ pub(super) fn in_blocks(
     let mut later = keys.chunks(BLOCK);
     later.next();
     for keys in keys.chunks(BLOCK) {
-        for key in later.next().unwrap_or(&[]) {
-            prefetch(key.as_ptr());
-        }
+        key::prefetch(later.next().unwrap_or(&[]));
         let mut hashes = [0; BLOCK];
         let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
         hash_keys(keys, hashes);
         f(hashes);
     }
+}
+
+/// Sets the bits of all keys in an array.
+///
+/// # Safety
+/// As the two functions of a kernel ask for; the one writes as many hashes as
+/// there are keys.
+#[inline(never)]
+pub(super) unsafe fn insert_keys(
+    hash_keys: unsafe fn(&[Key], &mut [u32]),
+    insert_hashes: unsafe fn(&[u32], u32, &mut [u8]),
+    keys: &[Key],
+    k: u32,
+    array: &mut [u8],
+) {
+    in_blocks(
+        keys,
+        // SAFETY: there are as many hashes as keys; the rest is the caller's word.
+        |keys, hashes| unsafe { hash_keys(keys, hashes) },
+        // SAFETY: the caller's word.
+        |hashes| unsafe { insert_hashes(hashes, k, array) },
+    );
 }
 
 /// Asks for memory that will be used soon. Any address will do.

@@ -151,8 +151,8 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
             }
         }
     }
-    let array = bits::zeroed(array);
-    bits::in_blocks(keys, hash_keys, |hashes| insert_hashes(hashes, k, array));
+    // SAFETY: neither asks for anything.
+    unsafe { bits::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
 /// Fewer keys than this are not worth scratch memory, nor vectors.

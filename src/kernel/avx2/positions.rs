@@ -200,7 +200,7 @@ pub(in super::super) unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32))
 /// # Safety
 /// The processor has AVX2.
 #[inline(always)]
-pub(super) unsafe fn in_pairs(four: __m128i) -> [u64; 2] {
+pub(in super::super) unsafe fn in_pairs(four: __m128i) -> [u64; 2] {
     // SAFETY: the caller has AVX2.
     unsafe {
         // Otherwise the lanes would be taken out one by one.
