@@ -68,6 +68,8 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
 
 /// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
 /// that includes ourselves even where we were loaded with RTLD_LOCAL.
+// Once, not for each name that is asked for.
+#[inline(never)]
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: NULL stands for the main program, whose handle looks through the global scope; a C
     // string.

@@ -106,7 +106,7 @@ fn type_id<T>() -> TypeId {
 /// cycles in place of 36, and to create a filter 14 in place of 57 (AVX-512, AMD EPYC of the fifth
 /// generation, 2026-11-23).
 #[inline(always)]
-pub(super) fn prefetch(keys: &[Key]) {
+pub(crate) fn prefetch(keys: &[Key]) {
     if let ([first, ..], [.., last]) = (keys, keys) {
         if first.ptr.addr().abs_diff(last.ptr.addr()) > NEAR {
             prefetch_each(keys);

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::filter::MAX_PROBES;
 
-pub(crate) use key::{GROUP, Key, as_keys, in_groups, in_groups_of};
+pub(crate) use key::{GROUP, Key, as_keys, in_groups, in_groups_of, prefetch};
 
 /// The same value, of which the compiler does not know where it comes from:
 /// what it then finds out and makes of it is slower.

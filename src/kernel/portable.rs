@@ -470,32 +470,28 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
 }
 
 pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
-    filters_may_match_by(hash(key.as_bytes()), filters, results, |_, _| None)
+    filters_may_match_by(hash(key.as_bytes()), filters, results, |_| None)
 }
 
-/// `filters_may_match` for a key's hash. Of a filter whose array and k are there
-/// `small` is asked first, whether that many probes are set in it.
+/// `filters_may_match` for a key's hash. `small` is asked first; it has an answer for
+/// small filters, whose array and k are there.
 #[inline(always)]
 pub(super) fn filters_may_match_by(
     h: u32,
     filters: &[Key],
     results: &mut [u8],
-    small: impl Fn(u32, &[u8]) -> Option<bool>,
+    small: impl Fn(Key) -> Option<bool>,
 ) -> usize {
     let mut ones = 0;
-    for (filter, result) in filters.iter().zip(results) {
-        let filter = filter.as_bytes();
-        let answer = match Filter::parse(filter) {
+    for (&filter, result) in filters.iter().zip(results) {
+        let answer = small(filter).unwrap_or_else(|| match Filter::parse(filter.as_bytes()) {
             Filter::Never => false,
             Filter::Always => true,
-            Filter::Probe { array, k } => match small(k, filter) {
-                Some(answer) => answer,
-                None => match usual(k, array.len()) {
-                    Some(modulus) => contains_usual(h, modulus, array),
-                    None => contains_apart(h, k, array),
-                },
+            Filter::Probe { array, k } => match usual(k, array.len()) {
+                Some(modulus) => contains_usual(h, modulus, array),
+                None => contains_apart(h, k, array),
             },
-        };
+        });
         *result = answer.into();
         ones += usize::from(answer);
     }

@@ -172,16 +172,8 @@ impl Bits for &[u8] {
         // SAFETY: the caller's word; an eighth of a position is a byte's place.
         unsafe {
             let byte = _mm256_srli_epi32(p, 3);
-            let load = |place: u64| i32::from(*self.get_unchecked(place as u32 as usize));
-            let four = |places: __m128i| {
-                let [two, two_more] = in_pairs(places);
-                let bytes = _mm_cvtsi32_si128(load(two));
-                let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
-                let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
-                _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
-            };
-            let low = four(_mm256_castsi256_si128(byte));
-            let high = four(_mm256_extracti128_si256::<1>(byte));
+            let low = four_bytes(self, _mm256_castsi256_si128(byte));
+            let high = four_bytes(self, _mm256_extracti128_si256::<1>(byte));
             let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
             let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
             _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
@@ -189,32 +181,39 @@ impl Bits for &[u8] {
     }
 }
 
+/// The bytes at four places.
+///
+/// # Safety
+/// The processor has AVX2; the array has bytes there.
+#[inline(always)]
+pub(in super::super) unsafe fn four_bytes(array: &[u8], places: __m128i) -> __m128i {
+    // SAFETY: the caller's word.
+    unsafe {
+        let load = |place: u64| i32::from(*array.get_unchecked(place as u32 as usize));
+        let [two, two_more] = in_pairs(places);
+        let bytes = _mm_cvtsi32_si128(load(two));
+        let bytes = _mm_insert_epi8::<1>(bytes, load(two >> 32));
+        let bytes = _mm_insert_epi8::<2>(bytes, load(two_more));
+        _mm_insert_epi8::<3>(bytes, load(two_more >> 32))
+    }
+}
+
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
-    // SAFETY: the caller has AVX2; a filter that is small is asked, with its k.
-    may_match_by(key, filter, |h, k| unsafe {
-        let small = Small::load(filter);
-        Sums::new(h).all_set(k, small.modulus, small)
-    })
-}
-
-/// `may_match`, where `small` says whether `k` probes of a hash are set in the
-/// filter. It is asked only if the filter's size is in `SMALL`.
-#[inline(always)]
-pub(in super::super) fn may_match_by(
-    key: Key,
-    filter: &[u8],
-    small: impl FnOnce(u32, u32) -> bool,
-) -> bool {
+pub(in super::super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     // Functions are called last or not at all, so that no registers have to be kept.
     if !SMALL.contains(&filter.len()) {
         return portable::may_match(key, filter);
     }
     match Filter::parse(filter) {
         Filter::Probe { k, .. } if key.len() >= 4 => {
-            through_a_branch(small(portable::hash(key.as_bytes()), k))
+            let h = portable::hash(key.as_bytes());
+            // SAFETY: the caller has AVX2; the size was looked at.
+            through_a_branch(unsafe {
+                let small = Small::load(filter);
+                Sums::new(h).all_set(k, small.modulus, small)
+            })
         }
         _ => portable::rarely_may_match(key, filter),
     }
@@ -227,13 +226,14 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
     let h = portable::hash(key.as_bytes());
     // SAFETY: the caller has AVX2.
     let sums = unsafe { Sums::new(h) };
-    portable::filters_may_match_by(h, filters, results, |k, filter| {
+    portable::filters_may_match_by(h, filters, results, |filter| {
         if !SMALL.contains(&filter.len()) {
             return None;
         }
+        let Filter::Probe { k, .. } = Filter::parse(filter.as_bytes()) else { return None };
         // SAFETY: the caller has AVX2; the size was looked at.
         Some(unsafe {
-            let small = Small::load(filter);
+            let small = Small::load(filter.as_bytes());
             sums.all_set(k, small.modulus, small)
         })
     })
@@ -319,7 +319,7 @@ pub(in super::super) unsafe fn keys_may_match_by(
 const AT_A_TIME: usize = 2 * LANES;
 
 /// After how many probes of a batch's keys it is looked whether any key is left.
-pub(in super::super) const AT_ONCE: u32 = 8;
+const AT_ONCE: u32 = 8;
 
 /// Whether the bits at `k` positions are set, at the top of each lane.
 ///
