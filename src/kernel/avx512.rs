@@ -10,7 +10,7 @@
 //!    Fewer than eight are padded with copies of the first; of more, the last
 //!    eight overlap those before: to set a bit twice is to set it once.
 //! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of
-//!    a 64-bit lane is the next word. They have up to 24 others beside them,
+//!    a 64-bit lane is the next word. They have up to 56 others beside them,
 //!    because a step of a hash waits for the one before. Keys of mixed lengths
 //!    are hashed to the end of the longest of eight, and lanes that are past
 //!    their end keep their hash.
@@ -49,7 +49,7 @@ use core::ops::RangeInclusive;
 use core::slice;
 
 use super::Key;
-use super::avx2::hash::{GROUPS, Groups};
+use super::avx2::hash::Groups;
 use super::avx2::positions::{in_pairs, set_four};
 use super::avx2::query::{four_bytes, keys_may_match_by};
 use super::bits::{self, BYTE_PER_BIT_MAX};
@@ -69,6 +69,10 @@ pub(super) const KERNEL: Kernel = Kernel {
 };
 
 const LANES: usize = 8;
+/// How many eights of keys are hashed side by side. Four took 1.08 times as long,
+/// for keys of mixed lengths or of 100 bytes.
+const GROUPS: usize = 8;
+const BLOCK: usize = GROUPS * LANES;
 /// The even 32-bit lanes: the low halves of 64-bit lanes.
 const LOW: __mmask16 = 0x5555;
 
@@ -274,14 +278,15 @@ unsafe fn hash_rest(h: __m512i, keys: *const Key, len: usize) -> __m512i {
 
 /// Eight keys of any lengths.
 struct Mixed {
-    /// How many whole blocks of 16 bytes each has.
+    /// How many whole blocks of 16 bytes each has, but for a last one that ends it.
     blocks: __m512i,
     /// Where they are, how far from there the last is, and where the next is.
     from: __m512i,
     last: __m512i,
     next: __m512i,
-    /// How many bytes follow them, and where they are.
+    /// How many bytes follow them, 16 at most, a bit for each, and where they are.
     rest: __m512i,
+    there: __m512i,
     after: __m512i,
 }
 
@@ -306,15 +311,20 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
             let m = _mm512_set1_epi64(i64::from(M));
             let seed = _mm512_set1_epi64(i64::from(SEED));
             *h.add(g) = _mm512_xor_si512(seed, _mm512_mul_epu32(len, m));
-            let blocks = _mm512_srli_epi64(len, 4);
+            // A last block of 16 is what follows, too: whatever the lengths up to a
+            // multiple of 16, there are as many blocks.
+            let one = _mm512_set1_epi64(1);
+            let some = _mm512_test_epi64_mask(len, len);
+            let before_last = _mm512_maskz_sub_epi64(some, len, one);
+            let blocks = _mm512_srli_epi64(before_last, 4);
             most = _mm512_max_epu64(most, blocks);
-            // Lanes out of whole blocks read their last 16 bytes again, lanes
-            // without any read zeros; nothing is made of either. So it is with
-            // lanes that have nothing after them.
+            // Lanes out of blocks read 16 bytes that end the key, lanes without any
+            // read zeros; nothing is made of either. So it is with lanes that have
+            // nothing after them.
             let any = _mm512_test_epi64_mask(blocks, blocks);
             let from = _mm512_mask_mov_epi64(zeros, any, start);
-            let rest = _mm512_and_si512(len, _mm512_set1_epi64(15));
-            let some = _mm512_test_epi64_mask(rest, rest);
+            let rest = _mm512_and_si512(before_last, _mm512_set1_epi64(15));
+            let rest = _mm512_maskz_add_epi64(some, rest, one);
             let end = _mm512_add_epi64(start, len);
             mixed.get_unchecked_mut(g).write(Mixed {
                 blocks,
@@ -322,6 +332,7 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
                 last: _mm512_maskz_sub_epi64(any, len, _mm512_set1_epi64(16)),
                 next: from,
                 rest,
+                there: _mm512_sub_epi64(_mm512_sllv_epi64(one, rest), one),
                 after: _mm512_mask_sub_epi64(zeros, some, end, rest),
             });
         }
@@ -346,8 +357,10 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
         for (g, _) in groups() {
             let mixed = mixed.get_unchecked(g).assume_init_ref();
             let words = words(|i| {
-                let mask = _bzhi_u32(0xffff, lane(&mixed.rest, i) as u32) as __mmask16;
-                _mm_maskz_loadu_epi8(mask, lane(&mixed.after, i) as *const i8)
+                _mm_maskz_loadu_epi8(
+                    lane(&mixed.there, i) as __mmask16,
+                    lane(&mixed.after, i) as *const i8,
+                )
             });
             let mut next = *h.add(g);
             for (j, word) in words.into_iter().enumerate() {
@@ -385,14 +398,17 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     while at < n {
         // At least eight: the last may be some of those before.
         let from = at.min(n - LANES);
-        let groups = Groups::of(all.wrapping_add(from), n - from);
+        let groups = Groups::of(all.wrapping_add(from), n - from, GROUPS);
         let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
         // SAFETY: `from` and as many keys on are within n, which is also how
         // many hashes there are, or as many as the mask names.
         unsafe {
             hash(groups, h.as_mut_ptr().cast());
-            for (h, start) in h.iter().zip(groups.starts()) {
-                let h = _mm512_cvtepi64_epi32(h.assume_init());
+            // Otherwise the loop would be written out.
+            let groups = Groups { n: opaque!(groups.n), ..groups };
+            let h: *const __m512i = h.as_ptr().cast();
+            for (g, start) in groups.starts().enumerate() {
+                let h = _mm512_cvtepi64_epi32(*h.add(g));
                 _mm256_mask_storeu_epi32(hashes.wrapping_add(from + start).cast(), there, h);
             }
         }
@@ -431,7 +447,6 @@ fn behind_copies<'k>(first: Key<'k>, keys: &[Key<'k>], room: &mut [MaybeUninit<K
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
-    const BLOCK: usize = GROUPS * LANES;
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let n = keys.len();
     let Some((keys, padded)) = at_least_eight(keys, &mut padded) else { return };
@@ -445,7 +460,7 @@ fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
         let mut later = now.add(GROUPS);
         let make = |at: usize, h: *mut __m512i| {
             let from = last.min(at);
-            hash(Groups::of(keys.add(from), last + LANES - from), h);
+            hash(Groups::of(keys.add(from), last + LANES - from, GROUPS), h);
         };
         make(0, now);
         for at in (0..n).step_by(BLOCK) {
@@ -465,13 +480,12 @@ fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
-    const BLOCK: usize = GROUPS * LANES;
     const PAIR: usize = 2 * LANES;
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((keys, n)) = at_least_eight(all, &mut padded) else { return };
     let mut hashed = [_mm512_setzero_si512(); GROUPS];
     // SAFETY: eight keys follow where a group begins, which is at `n - LANES` or
-    // before; where `short` says so, all 32 of a block. What is hashed side by
+    // before; where `short` says so, all of a block. What is hashed side by
     // side has as many vectors at most.
     unsafe {
         hash_block_of(keys, n.min(PAIR), 0, &mut hashed);
@@ -484,7 +498,7 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
                 if begins {
                     short = None;
                     if n - at >= BLOCK {
-                        short = common_length(Groups::of(keys.add(at), BLOCK));
+                        short = common_length(Groups::of(keys.add(at), BLOCK, GROUPS));
                         short = short.filter(|len| *len < SHORT);
                     }
                     if short.is_none() {
@@ -505,8 +519,10 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
                         }
                         h
                     }
-                    None if begins => [hashed[0], hashed[1]],
-                    None => [hashed[2], hashed[3]],
+                    None => {
+                        let g = (at - PAIR) % BLOCK / LANES;
+                        [hashed[g], hashed[g + 1]]
+                    }
                 };
             }
             f(now[0], now[1]);
@@ -519,29 +535,23 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
     }
 }
 
-/// Hashes the keys that begin there, for as many vectors as there are, and asks for
-/// as many more. Vectors for which there are no keys repeat the first.
+/// Hashes the keys of a block that begins there, and asks for those of the next.
+/// Vectors for which there are no keys repeat the first.
 ///
 /// # Safety
-/// There are `n` keys, eight at least, and more than `at`; the vectors are for
-/// whole `Groups`.
+/// There are `n` keys, eight at least, and more than `at`.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn hash_block_of(keys: *const Key, n: usize, at: usize, hashed: &mut [__m512i]) {
-    // SAFETY: the caller's word.
-    let from_there = unsafe { slice::from_raw_parts(keys.add(at), n - at) };
-    let block = hashed.len() * LANES;
-    if let Some(later) = from_there.get(block..) {
-        key::prefetch(later.get(..block).unwrap_or(later));
-    }
-    for (at, h) in (at..n).step_by(GROUPS * LANES).zip(hashed.chunks_mut(GROUPS)) {
+unsafe fn hash_block_of(keys: *const Key, n: usize, at: usize, hashed: &mut [__m512i; GROUPS]) {
+    // SAFETY: the caller's word; a block has as many groups at most.
+    unsafe {
+        if let Some(later) = slice::from_raw_parts(keys.add(at), n - at).get(BLOCK..) {
+            key::prefetch(later.get(..BLOCK).unwrap_or(later));
+        }
         let from = at.min(n - LANES);
-        // SAFETY: the caller's word.
-        unsafe { hash(Groups::of(keys.add(from), n - from), h.as_mut_ptr()) };
-    }
-    let mut others = hashed.iter_mut();
-    if let Some(&mut first) = others.next() {
-        others.skip((n - at).div_ceil(LANES) - 1).for_each(|h| *h = first);
+        hash(Groups::of(keys.add(from), n - from, GROUPS), hashed.as_mut_ptr());
+        let first = hashed[0];
+        hashed.iter_mut().skip((n - at).div_ceil(LANES)).for_each(|h| *h = first);
     }
 }
 
@@ -866,10 +876,13 @@ fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
 /// The processor has AVX-512; there are as many results as keys.
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let Filter::Probe { array, k } = Filter::parse(filter) else {
-        return portable::keys_may_match(keys, filter, results);
+    let (array, k, bits) = match Filter::parse(filter) {
+        Filter::Probe { array, k } if array.len() <= MODULUS_MAX / 8 => {
+            (array, k, bits::bits_of(array.len()))
+        }
+        _ => (filter, 0, None),
     };
-    let Some(bits) = bits::bits_of(array.len()).filter(|_| array.len() <= MODULUS_MAX / 8) else {
+    let Some(bits) = bits else {
         // SAFETY: AVX-512 is more than AVX2; the caller's word.
         return unsafe { keys_may_match_by(hash_keys, keys, filter, results) };
     };
@@ -879,13 +892,13 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     let n = keys.len();
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((padded, with_copies)) = at_least_eight(keys, &mut padded) else { return 0 };
-    let hash_from = |at: usize, h: &mut [__m512i]| {
+    let hash_from = |at: usize, h: &mut [__m512i; GROUPS]| {
         if at < n {
             // SAFETY: so many there are.
             unsafe { hash_block_of(padded, with_copies, at, h) };
         }
     };
-    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
+    let mut h = [_mm512_setzero_si512(); GROUPS];
     let mut ones = 0;
     hash_from(0, &mut h);
     for at in (0..n).step_by(BLOCK) {
@@ -919,13 +932,9 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     ones
 }
 
-/// How many keys of a batch are asked for side by side. Their answers are the bits
-/// of a word: sixteen for each two vectors of hashes, of the one and of the other in
-/// turn, until they are put `in_order`.
-const BLOCK: usize = 2 * GROUPS * LANES;
-
-/// The answers for `n` keys, as the keys are. The last vector's eight end where the
-/// keys end, and some of them may be those before.
+/// The answers for the `n` keys of a block, as the keys are. They came as bits of a
+/// word, sixteen for each two vectors, of the one and of the other in turn. The last
+/// vector's eight end where the keys end, and some of them may be those before.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn in_order(answers: u64, n: usize) -> u64 {
@@ -943,7 +952,7 @@ fn in_order(answers: u64, n: usize) -> u64 {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn all_set(
-    h: &[__m512i; BLOCK / LANES],
+    h: &[__m512i; GROUPS],
     n: usize,
     k: u32,
     look_up: impl Fn(__m512i, __m512i) -> u32,
@@ -961,14 +970,14 @@ fn all_set(
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn all_set_in_stages(
-    h: &mut [__m512i; BLOCK / LANES],
+    h: &mut [__m512i; GROUPS],
     n: usize,
     k: u32,
     look_up: impl Fn(__m512i, __m512i) -> u32,
-    meanwhile: impl Fn(&mut [__m512i]),
+    meanwhile: impl Fn(&mut [__m512i; GROUPS]),
 ) -> u64 {
     // With room for what is written beyond the last.
-    let mut left = [_mm512_setzero_si512(); BLOCK / LANES / 2 + 1];
+    let mut left = [_mm512_setzero_si512(); GROUPS / 2 + 1];
     let (mut n, mut probes, mut which) = (n, k.min(2), u64::MAX);
     // All lanes in the second stage.
     let mut later = 0;

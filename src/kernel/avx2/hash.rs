@@ -27,11 +27,10 @@ static PLACES: [[i8; 16]; 24] = {
 
 static ZEROS: [u8; 16] = [0; 16];
 
-/// Up to this many times eight keys are hashed side by side: here those of one
-/// length, in the AVX-512 kernel any. With one, 1,000 keys of 100 bytes took 1.1
-/// to 1.2 times as long, with two up to 1.07 times (AMD EPYC of the third
-/// generation, 2026-11).
-pub(in super::super) const GROUPS: usize = 4;
+/// Up to this many times eight keys of one length are hashed side by side. With one,
+/// 1,000 keys of 100 bytes took 1.1 to 1.2 times as long, with two up to 1.07 times
+/// (AMD EPYC of the third generation, 2026-11).
+const GROUPS: usize = 4;
 
 /// # Safety
 /// The processor has AVX2; there are as many hashes as keys.
@@ -48,7 +47,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     while at < n {
         // At least eight: the last may be some of those before.
         let from = at.min(n - LANES);
-        let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from);
+        let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from, GROUPS);
         // SAFETY: the caller has AVX2; `from` and as many keys on are within n.
         unsafe {
             let hashes = hashes.as_mut_ptr().add(from);
@@ -65,7 +64,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
-/// Keys by eights: at least 8, at most `8 * GROUPS`.
+/// Keys by eights, at least one.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Groups<'k> {
     pub keys: *const Key<'k>,
@@ -73,10 +72,10 @@ pub(in super::super) struct Groups<'k> {
 }
 
 impl<'k> Groups<'k> {
-    /// Of at least 8 keys, as many as are hashed side by side.
+    /// Of at least 8 keys as many as are hashed side by side, in so many groups.
     #[inline(always)]
-    pub fn of(keys: *const Key<'k>, n: usize) -> Self {
-        Groups { keys, n: n.min(GROUPS * LANES) }
+    pub fn of(keys: *const Key<'k>, n: usize, most: usize) -> Self {
+        Groups { keys, n: n.min(most * LANES) }
     }
 
     /// Where each eight begin.
