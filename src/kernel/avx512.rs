@@ -504,7 +504,7 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
                     if short.is_none() {
                         hash_block_of(keys, n, at, &mut hashed);
                     } else {
-                        key::prefetch(all.get(at + BLOCK..n.min(at + 2 * BLOCK)).unwrap_or(&[]));
+                        prefetch_next(all.get(at..).unwrap_or(&[]));
                     }
                 }
                 next = match short {
@@ -535,6 +535,14 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
     }
 }
 
+/// Asks for the keys of the block after the first of these.
+#[inline]
+fn prefetch_next(keys: &[Key]) {
+    if let Some(later) = keys.get(BLOCK..) {
+        key::prefetch(later.get(..BLOCK).unwrap_or(later));
+    }
+}
+
 /// Hashes the keys of a block that begins there, and asks for those of the next.
 /// Vectors for which there are no keys repeat the first.
 ///
@@ -545,9 +553,7 @@ fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i)) {
 unsafe fn hash_block_of(keys: *const Key, n: usize, at: usize, hashed: &mut [__m512i; GROUPS]) {
     // SAFETY: the caller's word; a block has as many groups at most.
     unsafe {
-        if let Some(later) = slice::from_raw_parts(keys.add(at), n - at).get(BLOCK..) {
-            key::prefetch(later.get(..BLOCK).unwrap_or(later));
-        }
+        prefetch_next(slice::from_raw_parts(keys.add(at), n - at));
         let from = at.min(n - LANES);
         hash(Groups::of(keys.add(from), n - from, GROUPS), hashed.as_mut_ptr());
         let first = hashed[0];
@@ -894,7 +900,7 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     let Some((padded, with_copies)) = at_least_eight(keys, &mut padded) else { return 0 };
     let hash_from = |at: usize, h: &mut [__m512i; GROUPS]| {
         if at < n {
-            // SAFETY: so many there are.
+            // SAFETY: so many keys there are, with the copies.
             unsafe { hash_block_of(padded, with_copies, at, h) };
         }
     };
@@ -976,16 +982,15 @@ fn all_set_in_stages(
     look_up: impl Fn(__m512i, __m512i) -> u32,
     meanwhile: impl Fn(&mut [__m512i; GROUPS]),
 ) -> u64 {
-    // With room for what is written beyond the last.
-    let mut left = [_mm512_setzero_si512(); GROUPS / 2 + 1];
+    let mut left = [_mm512_setzero_si512(); GROUPS / 2];
     let (mut n, mut probes, mut which) = (n, k.min(2), u64::MAX);
     // All lanes in the second stage.
     let mut later = 0;
     loop {
         let (mut answers, mut kept) = (0, 0);
         for i in 0..n.div_ceil(2 * LANES) {
-            // SAFETY: a block has as many pairs at most, of each of which at most sixteen
-            // keys are kept.
+            // SAFETY: a block has as many pairs at most. Of each pair before, sixteen keys at
+            // most are kept, so that there is room for this one's where they end.
             unsafe {
                 let (a, b) = if later == 0 {
                     (*h.get_unchecked(2 * i), *h.get_unchecked(2 * i + 1))

@@ -127,6 +127,11 @@ pub fn rows() -> Vec<Row> {
         created("create, 1,000 keys, 20 bits a key", [3.7, 5.1, 6.1, 1.0], 1_000, |per| {
             create(CREATED / 5, 16..=16, per, 20)
         }),
+        long(created("create, 1,000 keys, scattered", [1.0; 4], 1_000, |per| Work::Create {
+            keys: Keys::random(1_000_000, 16..=16, 1).shuffled(),
+            per,
+            bits: BITS,
+        })),
         long(created("create, 10 million keys", [1.5, 2.2, 3.0, 1.0], 10_000_000, |per| {
             create(per, 16..=16, per, BITS)
         })),
