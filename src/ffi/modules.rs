@@ -44,6 +44,8 @@ impl Scope {
     /// The address of `name`. A definition in our own module does not count: we look for others'.
     /// Of what a module links that is behind us, nothing can be said then: what comes next is that of
     /// whoever loaded us first.
+    // Once, not in each of its callers, and `is_own` neither: that is a kilobyte.
+    #[inline(never)]
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let handle = match self {
             Scope::Global => libc::RTLD_DEFAULT,
@@ -68,8 +70,6 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
 
 /// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
 /// that includes ourselves even where we were loaded with RTLD_LOCAL.
-// Once, not for each name that is asked for.
-#[inline(never)]
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: NULL stands for the main program, whose handle looks through the global scope; a C
     // string.
@@ -104,6 +104,7 @@ impl Module {
             .then_some(Module { base: info.dli_fbase, name: info.dli_fname })
     }
 
+    #[inline(never)]
     fn is_own(address: *const c_void) -> bool {
         match (Module::of(address), Module::of(&raw const OWN_ADDRESS as *const c_void)) {
             (Some(module), Some(own)) => module.base == own.base,
