@@ -247,8 +247,8 @@ fn every_filter_size(kernel: &Kernel) {
 
 /// Among keys of one length, one that is shorter or longer, at every place.
 fn one_of_another_length(kernel: &Kernel) {
-    let data = Rng(7).bytes(80 * 64);
-    for n in [8, 9, 20, 32, 33, 40, 48, 80] {
+    let data = Rng(7).bytes(150 * 64);
+    for n in [8, 9, 20, 32, 33, 40, 48, 80, 150] {
         for at in (0..n).step_by(thinned(1).min(7)) {
             for (len, other) in [(16, 15), (16, 24), (20, 3)] {
                 let keys: Vec<&[u8]> =
@@ -280,6 +280,20 @@ fn sizes_around_boundaries(kernel: &Kernel) {
                 check_queries(kernel, &keys[keys.len() / 3..keys.len() * 2 / 3], &filter);
             }
         }
+    }
+}
+
+/// More bits than are asked for at once, of more and fewer probes than keys.
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+fn far(kernel: &Kernel) {
+    let mut rng = Rng(8);
+    let bytes = super::portable::FAR_TO_SET + 3;
+    for k in [1, 6, 30] {
+        let hashes: Vec<u32> = (0..1_100).map(|_| rng.next() as u32).collect();
+        let (mut want, mut got) = (vec![0; bytes], vec![0; bytes]);
+        hashes.iter().for_each(|h| probe::insert(*h, k, &mut want));
+        kernel.insert_hashes(&hashes, k, &mut got);
+        assert!(got == want, "{}: {k} probes", kernel.name());
     }
 }
 
@@ -510,7 +524,7 @@ macro_rules! suite {
             suite!(@ ends_of_pages);
 
             #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
-            suite!(@ huge);
+            suite!(@ far huge);
         }
     )*};
     (@ $($test:ident)*) => {$(
