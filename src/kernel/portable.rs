@@ -229,7 +229,8 @@ pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
 pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match Modulus::new(array.len()) {
         Some(modulus) if array.len() > FAR_TO_SET => {
-            for hashes in hashes.chunks(ASKED_FOR / k.max(1) as usize) {
+            // At least one, of which the compiler cannot know.
+            for hashes in hashes.chunks((ASKED_FOR / k.max(1) as usize).max(1)) {
                 let mut positions = [const { MaybeUninit::<u32>::uninit() }; ASKED_FOR];
                 let mut n = 0;
                 for &h in hashes {
