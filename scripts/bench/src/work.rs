@@ -149,6 +149,8 @@ pub fn rows() -> Vec<Row> {
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
         asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
+        asked_with(2, "query, filter of 1,000, 2 bits, present", [1.0; 4], 1_000, true, one),
+        asked_with(2, "query, filter of 1,000, 2 bits, absent", [1.0; 4], 1_000, false, one),
         asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
         asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
         asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
