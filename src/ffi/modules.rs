@@ -44,7 +44,7 @@ impl Scope {
     /// The address of `name`. A definition in our own module does not count: we look for others'.
     /// Of what a module links that is behind us, nothing can be said then: what comes next is that of
     /// whoever loaded us first.
-    // Once, not in each of its callers, and `is_own` neither: that is a kilobyte.
+    // Once, not in each of its callers, and `is_own` neither: that is 0.8 KB of code.
     #[inline(never)]
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let handle = match self {

@@ -23,7 +23,7 @@ use core::mem::MaybeUninit;
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX, Modulus};
 use super::{Kernel, scratch, through_a_branch};
-use crate::filter::Filter;
+use crate::filter::{Filter, MAX_PROBES};
 use crate::hash::{BLOOM_SEED as SEED, M};
 use crate::probe;
 
@@ -227,10 +227,11 @@ pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
 }
 
 pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
+    // No more than there is room for below, whoever calls.
+    let k = k.min(MAX_PROBES);
     match Modulus::new(array.len()) {
         Some(modulus) if array.len() > FAR_TO_SET => {
-            // At least one, of which the compiler cannot know.
-            for hashes in hashes.chunks((ASKED_FOR / k.max(1) as usize).max(1)) {
+            for hashes in hashes.chunks(ASKED_FOR / k.max(1) as usize) {
                 let mut positions = [const { MaybeUninit::<u32>::uninit() }; ASKED_FOR];
                 let mut n = 0;
                 for &h in hashes {
@@ -251,8 +252,9 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     }
 }
 
-/// How many bits are asked for before the first is set.
+/// How many bits are asked for before the first is set: those of a key at least.
 const ASKED_FOR: usize = 512;
+const _: () = assert!(ASKED_FOR >= MAX_PROBES as usize);
 
 /// In an array of more bytes, the bits of many keys are asked for before the first
 /// is set, and memory is waited for once. With 10 million keys, one took 14 ns in
