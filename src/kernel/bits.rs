@@ -92,16 +92,28 @@ fn inverse(bits: NonZeroU32) -> u64 {
     }
 }
 
-/// Calls `set` with the position of every probe of a key. A remainder a probe,
-/// where sums of two remainders would do: none waits for the one before, and
-/// the sums would have to be corrected wherever the hash wraps.
+/// Calls `set` with what the positions of all probes of these keys are the remainders of, those of
+/// four keys in turn: to keep count of one key's probes would take as long as two of them. A
+/// remainder a probe rather than sums of two, as a vector kernel would do: none waits for the one
+/// before, and the sums would have to be corrected wherever the hash wraps.
 #[inline(always)]
-pub(super) fn each_position(h: u32, k: u32, modulus: Modulus, mut set: impl FnMut(u32)) {
-    let delta = h.rotate_right(17);
-    let mut sum = h;
-    for _ in 0..k {
-        set(modulus.rem(sum));
-        sum = sum.wrapping_add(delta);
+pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
+    for four in hashes.chunks(4) {
+        // To set a bit twice is to set it once.
+        let mut sums = match *four {
+            [a, b, c, d] => [a, b, c, d],
+            [a, b, c] => [a, b, c, c],
+            [a, b] => [a, b, b, b],
+            [a, ..] => [a; 4],
+            [] => return,
+        };
+        let deltas = sums.map(|h| h.rotate_right(17));
+        for _ in 0..k {
+            for (sum, delta) in sums.iter_mut().zip(deltas) {
+                set(*sum);
+                *sum = sum.wrapping_add(delta);
+            }
+        }
     }
 }
 

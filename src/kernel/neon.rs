@@ -155,8 +155,11 @@ fn each_position(keys: &[Key], k: u32, modulus: Modulus, mut set: impl FnMut(u32
             positions_of(hash_four(four), k, modulus, &mut set);
         }
     }
-    for key in groups.remainder() {
-        bits::each_position(portable::hash(key.as_bytes()), k, modulus, &mut set);
+    let rest = groups.remainder();
+    let mut hashes = [0; LANES];
+    if let Some(hashes) = hashes.get_mut(..rest.len()) {
+        portable::hash_keys(rest, hashes);
+        bits::each_sum(hashes, k, |sum| set(modulus.rem(sum)));
     }
 }
 
@@ -170,7 +173,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
             each_position(keys, k, modulus, |p| {
                 // SAFETY: a position is less than the array's bits, of which
                 // `bytes` has a byte each.
-                unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
+                unsafe { *bytes.get_unchecked_mut(p as usize) = portable::SET }
             });
             portable::pack(bytes, array);
         });

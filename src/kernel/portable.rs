@@ -10,14 +10,18 @@
 //!    predictor cannot know.
 //! 2. Filters of up to 32 Kbit set a *byte* per bit in scratch memory, packed
 //!    at the end (see `bits::BYTE_PER_BIT_MAX`).
-//! 3. Remainders come from multiplication (see `bits`); arrays of 2^31 bits
-//!    and more take the specification's way.
+//! 3. Remainders come from multiplication, for four keys in turn (see `bits`);
+//!    arrays of 2^31 bits and more take the specification's way.
 //! 4. Keys are asked for before they are needed, and so are the bits of an array
 //!    beyond `FAR_TO_SET`.
 //! 5. A query asks for four bits before it looks whether one was clear: where
 //!    among them is what a branch predictor cannot know. An array too large for
 //!    caches is asked for one after another.
 
+#[cfg(all(target_arch = "x86", target_feature = "sse2"))]
+use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
 
 use super::Key;
@@ -44,17 +48,13 @@ pub(super) fn hash(key: &[u8]) -> u32 {
     if key.len() < 4 {
         return crate::hash::bloom_hash(key);
     }
-    let mut h = SEED ^ (key.len() as u32).wrapping_mul(M);
+    let mut h = first(key.len());
     // One place and one length: a query has no register for more.
     let (mut at, mut left) = (key.as_ptr(), key.len());
     // SAFETY: `left` bytes of the key are at `at`. Where they end four bytes of
     // it do: it has as many, as was seen above.
     unsafe {
         let word = |at: *const u8| u32::from_le(at.cast::<u32>().read_unaligned());
-        let step = |h: u32, word: u32| {
-            let h = h.wrapping_add(word).wrapping_mul(M);
-            h ^ (h >> 16)
-        };
         // Four words at a time; a compiler would unroll the other way about,
         // with more to do before the first.
         while left >= 16 {
@@ -103,41 +103,68 @@ pub(super) fn hash_apart(key: Key) -> u32 {
 
 #[inline(always)]
 fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
+    let len = keys[0].len();
+    // Of one length, a multiple of 4: nothing is asked but where their words are.
+    if keys.iter().fold(len % 4, |differ, key| differ | (key.len() ^ len)) == 0 {
+        let mut h = [first(len); SIDE_BY_SIDE];
+        for w in 0..len / 4 {
+            for (h, key) in h.iter_mut().zip(keys) {
+                // SAFETY: the key has that many words.
+                *h = step(*h, unsafe { word(key, 4 * w) });
+            }
+        }
+        return h;
+    }
     let lens = keys.map(|key| key.len());
     let least = lens.into_iter().fold(usize::MAX, usize::min);
     if least < 4 {
         return keys.map(hash_apart);
     }
-    let mut h = lens.map(|len| SEED ^ (len as u32).wrapping_mul(M));
-    let word = |key: &Key, at: usize| {
-        // SAFETY: the key has a word, and from `at` on.
-        u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
-    };
+    let mut h = lens.map(first);
     for w in 0..least / 4 {
         for (h, key) in h.iter_mut().zip(keys) {
-            *h = h.wrapping_add(word(key, 4 * w)).wrapping_mul(M);
-            *h ^= *h >> 16;
+            // SAFETY: the key has that many words.
+            *h = step(*h, unsafe { word(key, 4 * w) });
         }
     }
     let most = lens.into_iter().fold(0, usize::max);
-    if most == least && least % 4 == 0 {
-        return h;
-    }
     // Those that have no more words read their last again, and make nothing of it.
     for w in least / 4..most / 4 {
         for i in 0..SIDE_BY_SIDE {
             let at = (4 * w).min(lens[i] - 4);
-            let next = h[i].wrapping_add(word(&keys[i], at)).wrapping_mul(M);
-            let next = next ^ (next >> 16);
+            // SAFETY: the key has a word, and from `at` on.
+            let next = step(h[i], unsafe { word(&keys[i], at) });
             h[i] = if w < lens[i] / 4 { next } else { h[i] };
         }
     }
     for (h, key) in h.iter_mut().zip(keys) {
         // Computed for all: whether there is a rest, mixed lengths make unpredictable.
-        let finished = finish(*h, word(key, key.len() - 4), key.len());
+        // SAFETY: the key has a word.
+        let finished = finish(*h, unsafe { word(key, key.len() - 4) }, key.len());
         *h = if key.len() % 4 == 0 { *h } else { finished };
     }
     h
+}
+
+/// A hash before the first step.
+#[inline(always)]
+fn first(len: usize) -> u32 {
+    SEED ^ (len as u32).wrapping_mul(M)
+}
+
+/// The step for a whole word.
+#[inline(always)]
+fn step(h: u32, word: u32) -> u32 {
+    let h = h.wrapping_add(word).wrapping_mul(M);
+    h ^ (h >> 16)
+}
+
+/// # Safety
+/// The key has four bytes there.
+#[inline(always)]
+unsafe fn word(key: &Key, at: usize) -> u32 {
+    // SAFETY: the caller's word.
+    u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
@@ -161,7 +188,11 @@ pub(super) const FEW: usize = 6;
 #[inline]
 pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() != 8 {
-        return insert(keys.iter().copied().map(hash_apart), k, bits::zeroed(array));
+        let mut hashes = [0; FEW];
+        for (h, key) in hashes.iter_mut().zip(keys) {
+            *h = hash_apart(*key);
+        }
+        return insert(hashes.get(..keys.len()).unwrap_or(&[]), k, bits::zeroed(array));
     }
     // 64 bits, the fewest a policy makes: the remainder is the sum's last six bits.
     let mut all = 0u64;
@@ -200,23 +231,40 @@ fn one_by_one(mut sum: u32) -> u32 {
 }
 
 fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
-    scratch::with_zeroed(array.len() * 8, |bytes| {
+    scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
         bits::in_blocks(keys, hash_keys, |hashes| {
-            for &h in hashes {
-                bits::each_position(h, k, modulus, |p| {
-                    // SAFETY: a position is less than the array's bits, of
-                    // which `bytes` has a byte each.
-                    unsafe { *bytes.get_unchecked_mut(p as usize) = 1 }
-                });
-            }
+            // SAFETY: a position is less than the array's bits, of which `bytes` has
+            // a byte each.
+            let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
+            bits::each_sum(hashes, k, |sum| set(modulus.rem(sum)));
         });
         pack(bytes, array);
     })
 }
 
-/// A bit for each byte, which are 0 or 1.
+/// What a byte is that stands for a set bit. SSE2, which every x86-64 processor has, packs the
+/// first bits of sixteen in one instruction.
+pub(super) const SET: u8 = if cfg!(target_feature = "sse2") { 0x80 } else { 1 };
+
+/// A bit for each byte, which are 0 or `SET`; with SSE2 there are a multiple of sixteen.
 #[inline(always)]
 pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
+    #[cfg(target_feature = "sse2")]
+    {
+        // SAFETY: sixteen bytes; every processor of this target has SSE2.
+        let packed = |sixteen: &[u8]| unsafe {
+            _mm_movemask_epi8(_mm_loadu_si128(sixteen.as_ptr().cast())) as u16
+        };
+        let (mut two, mut sixteen) = (array.chunks_exact_mut(2), bytes.chunks_exact(16));
+        for (out, sixteen) in (&mut two).zip(&mut sixteen) {
+            // SAFETY: two bytes.
+            unsafe { out.as_mut_ptr().cast::<u16>().write_unaligned(packed(sixteen)) }
+        }
+        if let ([out], Some(sixteen)) = (two.into_remainder(), sixteen.next()) {
+            out.write(packed(sixteen) as u8);
+        }
+    }
+    #[cfg(not(target_feature = "sse2"))]
     for (out, eight) in array.iter_mut().zip(bytes.chunks_exact(8)) {
         let mut word = [0; 8];
         word.copy_from_slice(eight);
@@ -235,12 +283,15 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
                 let mut positions = [const { MaybeUninit::<u32>::uninit() }; ASKED_FOR];
                 let mut n = 0;
                 for &h in hashes {
-                    bits::each_position(h, k, modulus, |p| {
+                    let mut sum = h;
+                    for _ in 0..k {
+                        let p = modulus.rem(sum);
                         bits::prefetch(array.as_ptr().wrapping_add((p / 8) as usize));
                         // SAFETY: k positions of each hash are `ASKED_FOR` at most.
                         unsafe { positions.get_unchecked_mut(n) }.write(p);
                         n += 1;
-                    });
+                        sum = sum.wrapping_add(h.rotate_right(17));
+                    }
                 }
                 for p in positions.iter().take(n) {
                     // SAFETY: written above, and less than the array's bits.
@@ -248,7 +299,7 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
                 }
             }
         }
-        _ => insert(hashes.iter().copied(), k, array),
+        _ => insert(hashes, k, array),
     }
 }
 
@@ -263,17 +314,18 @@ const _: () = assert!(ASKED_FOR >= MAX_PROBES as usize);
 /// cycles a key, where to compute them again took 45 (2026-11-23).
 pub(super) const FAR_TO_SET: usize = 8 << 20;
 
-#[inline(always)]
-fn insert(hashes: impl Iterator<Item = u32>, k: u32, array: &mut [u8]) {
+#[inline(never)]
+fn insert(hashes: &[u32], k: u32, array: &mut [u8]) {
     if let Some(modulus) = Modulus::new(array.len()) {
-        for h in hashes {
-            bits::each_position(h, k, modulus, |p| {
-                // SAFETY: a position is less than the array's bits.
-                unsafe { bits::set_bit(array, p) }
-            });
-        }
+        let mut set = |sum: u32| {
+            // SAFETY: a position is less than the array's bits.
+            let byte = unsafe { array.get_unchecked_mut(modulus.byte(sum)) };
+            // By the last three bits of the sum: the bits are a multiple of 8.
+            *byte |= 1u8.rotate_left(sum);
+        };
+        bits::each_sum(hashes, k, &mut set);
     } else {
-        for h in hashes {
+        for &h in hashes {
             probe::insert(h, k, array);
         }
     }
