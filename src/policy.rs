@@ -87,14 +87,16 @@ impl BloomFilterPolicy {
     ) -> Result<(), FilterTooLarge> {
         let len = self.filter_len(keys.len()).ok_or(FilterTooLarge)?;
         destination.try_reserve(len).map_err(|_| FilterTooLarge)?;
-        let start = destination.len();
-        destination.resize(start + len, 0);
-        let filter = &mut destination[start..];
         match as_keys(keys) {
-            Some(keys) => self.fill(keys, filter),
+            Some(keys) => {
+                self.kernel.append(keys, self.probes, len - 1, destination);
+                destination.push(self.probes as u8);
+            }
             None => {
+                let start = destination.len();
+                destination.resize(start + len, 0);
                 let listed = keys.iter().map(|key| Key::new(key.as_ref()));
-                self.fill_from(keys.len(), listed, filter);
+                self.fill_from(keys.len(), listed, &mut destination[start..]);
             }
         }
         Ok(())

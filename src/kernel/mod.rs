@@ -6,6 +6,7 @@
 // A pointer that goes through `opaque`, which reads and writes nothing.
 #![allow(clippy::pointers_in_nomem_asm_block)]
 
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -190,6 +191,15 @@ impl Kernel {
         // SAFETY: the same memory; a kernel writes nothing but initialised
         // bytes to it.
         self.create_uninit(keys, k, unsafe { &mut *(array as *mut [MaybeUninit<u8>]) })
+    }
+
+    /// Appends a bit array of `len` bytes, for which `to` has room.
+    #[inline]
+    pub(crate) fn append(&self, keys: &[Key], k: u32, len: usize, to: &mut Vec<u8>) {
+        let Some(array) = to.spare_capacity_mut().get_mut(..len) else { return };
+        self.create_uninit(keys, k, array);
+        // SAFETY: there is room for so many, and all of it is initialised.
+        unsafe { to.set_len(to.len() + len) }
     }
 
     /// Adds the bits of keys with these hashes to a bit array.
