@@ -26,8 +26,8 @@
 //!    they are set as the AVX2 kernel does.
 //! 6. One key is asked for as the AVX2 kernel does: wider registers were no faster
 //!    (4.3 ns either way for small filters), nor was a gather for larger ones. Of
-//!    many small filters each is in a register and has a probe in each lane, and of
-//!    many keys each has a lane.
+//!    many small filters each is in a register and has a probe in each lane, up to
+//!    eight, and of many keys each has a lane.
 //! 7. Of a batch of keys the next are hashed while it is looked who is left of those
 //!    before: small filters are in a register, and in larger ones two probes come
 //!    first, and the others for the keys that are left.
@@ -49,9 +49,9 @@ use core::ops::RangeInclusive;
 use core::slice;
 
 use super::Key;
-use super::avx2::hash::Groups;
-use super::avx2::positions::{in_pairs, set_four};
-use super::avx2::query::{four_bytes, keys_may_match_by};
+use super::avx2::hash::{Groups, at_least_eight};
+use super::avx2::positions::{TWO_BY_TWO, in_pairs, set_four, set_two};
+use super::avx2::query::four_bytes;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, avx2, cpu, key, portable, scratch};
 use crate::filter::Filter;
@@ -95,11 +95,14 @@ const fn inverse(bits: NonZeroU32) -> u64 {
 impl Modulus {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-    fn new(bits: NonZeroU32, inverse: u64) -> Modulus {
-        Modulus {
-            bits: _mm512_set1_epi64(i64::from(bits.get())),
-            inverse: _mm512_set1_epi64(inverse as i64),
-        }
+    fn new(bits: u64, inverse: u64) -> Modulus {
+        Modulus { bits: _mm512_set1_epi64(bits as i64), inverse: _mm512_set1_epi64(inverse as i64) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn of(bits: NonZeroU32) -> Modulus {
+        Modulus::new(bits.get().into(), inverse(bits))
     }
 
     /// `h` modulo the bits, in lanes whose high halves are zero.
@@ -295,6 +298,7 @@ struct Mixed {
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
+    at_line!();
     let zeros = _mm512_set1_epi64(&raw const ZEROS as i64);
     let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
     let mut most = _mm512_setzero_si512();
@@ -414,31 +418,6 @@ unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         }
         at = from + groups.n;
     }
-}
-
-/// Where the keys are and how many, of fewer than eight in `room` and behind copies
-/// of the first. Nothing where there are none.
-#[inline]
-fn at_least_eight<'k>(
-    keys: &[Key<'k>],
-    room: &mut [MaybeUninit<Key<'k>>; LANES],
-) -> Option<(*const Key<'k>, usize)> {
-    if keys.len() >= LANES {
-        return Some((keys.as_ptr(), keys.len()));
-    }
-    let first = *keys.first()?;
-    behind_copies(first, keys, room);
-    Some((room.as_ptr().cast(), LANES))
-}
-
-#[inline(never)]
-fn behind_copies<'k>(first: Key<'k>, keys: &[Key<'k>], room: &mut [MaybeUninit<Key<'k>>; LANES]) {
-    let (copies, rest) = room.split_at_mut(LANES - keys.len());
-    copies.fill(MaybeUninit::new(first));
-    // SAFETY: there is room for as many behind the copies.
-    unsafe {
-        rest.as_mut_ptr().cast::<Key<'k>>().copy_from_nonoverlapping(keys.as_ptr(), keys.len())
-    };
 }
 
 /// Hands on the hashes of all keys, as `hash` leaves them, a block at a time.
@@ -603,7 +582,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         Some(bits) if array.len() <= MODULUS_MAX / 8 => {
-            let modulus = Modulus::new(bits, inverse(bits));
+            let modulus = Modulus::of(bits);
             // SAFETY: these are the array's bits.
             each_pair_hashed(keys, |a, b| unsafe { insert_pair(a, b, k, modulus, array) });
         }
@@ -617,52 +596,26 @@ fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn insert_pair(a: __m512i, b: __m512i, k: u32, modulus: Modulus, array: &mut [u8]) {
-    let array = array.as_mut_ptr();
     let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
-    for _ in 0..k {
-        let p = modulus.rem_of_both(in_a, in_b);
-        let bits = bits_in_bytes(p);
-        let places = _mm512_srli_epi32(p, 3);
-        let set = |places: __m128i, bits: u32| {
-            // SAFETY: AVX-512 is more than AVX2; an eighth of a position is a byte's
-            // place.
-            unsafe {
-                let [first, second] = in_pairs(places);
-                set_two(array, first, bits);
-                set_two(array, second, bits >> 16);
-            }
-        };
-        // SAFETY: AVX-512 is more than AVX2.
-        let [low, high] = unsafe { in_pairs(bits) };
-        set(_mm512_castsi512_si128(places), low as u32);
-        set(_mm512_extracti32x4_epi32::<1>(places), (low >> 32) as u32);
-        set(_mm512_extracti32x4_epi32::<2>(places), high as u32);
-        set(_mm512_extracti32x4_epi32::<3>(places), (high >> 32) as u32);
-        in_a = _mm512_add_epi32(in_a, deltas(a));
-        in_b = _mm512_add_epi32(in_b, deltas(b));
-    }
-}
-
-/// Sets bits in two bytes, whose places are the halves of `places`: those of the
-/// first and of the second byte of `bits`. A compiler would take each byte of them
-/// apart, for which there are registers: 8.7 cycles a key in place of 8.1.
-///
-/// # Safety
-/// The array has bytes there.
-#[inline(always)]
-unsafe fn set_two(array: *mut u8, places: u64, bits: u32) {
-    // SAFETY: the caller's word. The second byte of eax has a name only beside
-    // registers that have been there as long.
+    // SAFETY: AVX-512 is more than AVX2 and BMI; sixteen bytes; an eighth of a position is a
+    // byte's place.
     unsafe {
-        core::arch::asm!(
-            "or byte ptr [rdi + {first}], al",
-            "or byte ptr [rdi + rcx], ah",
-            in("rdi") array,
-            first = in(reg) u64::from(places as u32),
-            in("rcx") places >> 32,
-            in("eax") bits,
-            options(nostack),
-        );
+        let order = _mm512_broadcast_i32x4(_mm_loadu_si128(TWO_BY_TWO.as_ptr().cast()));
+        for _ in 0..k {
+            let p = modulus.rem_of_both(in_a, in_b);
+            let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
+            let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
+            let both = _mm512_or_si512(_mm512_srli_epi32(p, 3), bit);
+            let both = _mm512_shuffle_epi8(both, order);
+            let mut set =
+                |four| in_pairs(four).into_iter().for_each(|two| set_two(array.as_mut_ptr(), two));
+            set(_mm512_castsi512_si128(both));
+            set(_mm512_extracti32x4_epi32::<1>(both));
+            set(_mm512_extracti32x4_epi32::<2>(both));
+            set(_mm512_extracti32x4_epi32::<3>(both));
+            in_a = _mm512_add_epi32(in_a, deltas(a));
+            in_b = _mm512_add_epi32(in_b, deltas(b));
+        }
     }
 }
 
@@ -677,7 +630,7 @@ unsafe fn create_in_words<const WORDS: usize>(
     array: &mut [MaybeUninit<u8>],
 ) {
     const { assert!(WORDS <= LANES) };
-    let modulus = Modulus::new(bits, inverse(bits));
+    let modulus = Modulus::of(bits);
     // Of each word, what the keys in each lane set.
     let mut words = [_mm512_setzero_si512(); LANES];
     each_hashed(keys, |h| {
@@ -719,7 +672,7 @@ unsafe fn create_by_bytes(
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        let modulus = Modulus::new(bits, inverse(bits));
+        let modulus = Modulus::of(bits);
         // SAFETY: a position is less than the array's bits, of which `bytes`
         // has a byte each.
         let mut set = |p: u32| unsafe { *bytes.get_unchecked_mut(p as usize) = 1 };
@@ -785,13 +738,12 @@ impl Small {
         let len = filter.len();
         let mask = _bzhi_u64(u64::MAX, len as u32);
         // SAFETY: the mask names the filter's bytes; its size is one of the
-        // table's, and so not 1.
+        // table's.
         unsafe {
-            let bits = NonZeroU32::new_unchecked(8 * (len as u32 - 1));
             let inverse = *SMALL_INVERSES.get_unchecked(len - SMALL.start());
             Small {
                 filter: _mm512_maskz_loadu_epi8(mask, filter.as_ptr().cast()),
-                modulus: Modulus::new(bits, inverse),
+                modulus: Modulus::new(8 * len as u64 - 8, inverse),
             }
         }
     }
@@ -815,54 +767,25 @@ impl Small {
     }
 }
 
-/// What the probes of a key are the remainders of, eight at a time.
-#[derive(Clone, Copy)]
-struct Sums {
-    eight: __m512i,
-    delta: u32,
-}
-
-impl Sums {
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-    fn new(h: u32) -> Sums {
-        let delta = h.rotate_right(17);
-        let j = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-        let more = _mm512_mul_epu32(j, _mm512_set1_epi64(i64::from(delta)));
-        let eight = _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), more);
-        Sums { eight, delta }
-    }
-
-    /// Whether the bits of `k` probes are set.
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-    fn all_set(mut self, mut k: u32, small: Small) -> bool {
-        let mut missing = small.missing(self.eight);
-        while k > LANES as u32 {
-            if missing != 0 {
-                return false;
-            }
-            k -= LANES as u32;
-            let eight_more = _mm512_set1_epi64(i64::from(self.delta.wrapping_mul(LANES as u32)));
-            self.eight = _mm512_maskz_add_epi32(LOW, self.eight, eight_more);
-            missing = small.missing(self.eight);
-        }
-        _bzhi_u32(missing.into(), k) == 0
-    }
-}
-
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
-    let sums = Sums::new(h);
+    // What eight probes are the remainders of.
+    let j = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    let more = _mm512_mul_epu32(j, _mm512_set1_epi64(i64::from(h.rotate_right(17))));
+    let sums = _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), more);
     portable::filters_may_match_by(h, filters, results, |filter| {
         if !SMALL.contains(&filter.len()) {
             return None;
         }
-        let Filter::Probe { k, .. } = Filter::parse(filter.as_bytes()) else { return None };
-        // SAFETY: the size was looked at.
-        let small = unsafe { Small::load(filter.as_bytes()) };
-        Some(sums.all_set(k, small))
+        match Filter::parse(filter.as_bytes()) {
+            Filter::Probe { k, .. } if k <= LANES as u32 => {
+                // SAFETY: the size was looked at.
+                let missing = unsafe { Small::load(filter.as_bytes()) }.missing(sums);
+                Some(_bzhi_u32(missing.into(), k) == 0)
+            }
+            _ => None,
+        }
     })
 }
 
@@ -870,6 +793,7 @@ fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
 /// The processor has AVX-512; there are as many results as keys.
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    at_line!();
     let (array, k, bits) = match Filter::parse(filter) {
         Filter::Probe { array, k } if array.len() <= MODULUS_MAX / 8 => {
             (array, k, bits::bits_of(array.len()))
@@ -878,9 +802,9 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     };
     let Some(bits) = bits else {
         // SAFETY: AVX-512 is more than AVX2; the caller's word.
-        return unsafe { keys_may_match_by(hash_keys, keys, filter, results) };
+        return unsafe { avx2::query::keys_may_match(keys, filter, results) };
     };
-    let modulus = Modulus::new(bits, inverse(bits));
+    let modulus = Modulus::of(bits);
     // SAFETY: the size is looked at.
     let small = SMALL.contains(&filter.len()).then(|| unsafe { Small::load(filter) });
     let n = keys.len();

@@ -4,6 +4,7 @@ use core::arch::x86_64::*;
 use core::num::NonZeroU32;
 
 use super::LANES;
+use super::hash::Eights;
 
 /// A modulus below 2^31.
 #[derive(Clone, Copy)]
@@ -122,59 +123,103 @@ impl Positions {
     }
 }
 
-/// Calls `set` with every position of every key's probes, or with what `make`
-/// makes of eight.
+/// Calls `set` with every position of every key's probes.
 ///
 /// # Safety
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn each_position(
-    hashes: &[u32],
+    Eights { h, n }: Eights,
+    k: u32,
+    modulus: Wrapping,
+    mut set: impl FnMut(u32),
+) {
+    let mut set_two = |two| {
+        set(two as u32);
+        set((two >> 32) as u32);
+    };
+    let mut left = n;
+    for two in h.chunks(2) {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            match *two {
+                [a, b] => each_pair([a, b], k, modulus, |p| p, &mut set_two),
+                [a] => {
+                    let mut a = Positions::new(a, modulus);
+                    for _ in 0..k {
+                        let a = a.next();
+                        let halves = [_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)];
+                        for [first, last] in halves.map(|half| in_pairs(half)) {
+                            // The last four keys are in the last lanes of both halves; if only
+                            // they are left, the others were set before.
+                            if left > LANES / 2 {
+                                set_two(first);
+                            }
+                            set_two(last);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        left = left.saturating_sub(2 * LANES);
+    }
+}
+
+/// Calls `set` with what `make` makes of the positions of sixteen keys, two lanes at a time.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn each_pair(
+    [a, b]: [__m256i; 2],
     k: u32,
     modulus: Wrapping,
     make: impl Fn(__m256i) -> __m256i,
-    mut set: impl FnMut(u32),
+    mut set: impl FnMut(u64),
 ) {
-    let n = hashes.len();
-    let mut padded = [0; LANES];
-    let (hashes, last) = match hashes {
-        [] => return,
-        [first, ..] if n < LANES => {
-            for (i, slot) in padded.iter_mut().rev().enumerate() {
-                *slot = *hashes.get(i).unwrap_or(first);
-            }
-            (padded.as_ptr(), 0)
-        }
-        _ => (hashes.as_ptr(), n - LANES),
-    };
-    // SAFETY: `last` and all before it are followed by eight.
+    // SAFETY: the caller has AVX2.
     unsafe {
-        let (low, high) = (|p| _mm256_castsi256_si128(p), |p| _mm256_extracti128_si256::<1>(p));
-        let positions =
-            |at| Positions::new(_mm256_loadu_si256(hashes.add(last.min(at)).cast()), modulus);
-        for at in (0..n).step_by(2 * LANES) {
-            let left = n - at;
-            let mut a = positions(at);
-            if left > LANES {
-                let mut b = positions(at + LANES);
-                for _ in 0..k {
-                    let (a, b) = (make(a.next()), make(b.next()));
-                    for four in [low(a), high(a), low(b), high(b)] {
-                        set_four(four, &mut set);
-                    }
-                }
-            } else {
-                for _ in 0..k {
-                    let a = make(a.next());
-                    // Of the last four keys' vector, the other half was set before.
-                    if left > LANES / 2 {
-                        set_four(low(a), &mut set);
-                    }
-                    set_four(high(a), &mut set);
-                }
+        let (mut a, mut b) = (Positions::new(a, modulus), Positions::new(b, modulus));
+        for _ in 0..k {
+            for eight in [make(a.next()), make(b.next())] {
+                in_pairs(_mm256_castsi256_si128(eight)).into_iter().for_each(&mut set);
+                in_pairs(_mm256_extracti128_si256::<1>(eight)).into_iter().for_each(&mut set);
             }
         }
+    }
+}
+
+/// A shuffle of lanes that have a byte's place in three bytes, and in the fourth the bit in it. Of
+/// each two it makes a word for `set_two`: two bytes of bits, then the two places.
+pub(in super::super) static TWO_BY_TWO: [u8; 16] =
+    [3, 7, 0, 1, 2, 4, 5, 6, 11, 15, 8, 9, 10, 12, 13, 14];
+
+/// Sets bits in two bytes of `array`. Of lanes with a place and a bit each, a compiler makes three
+/// instructions more: 100,000 keys took 12.2 cycles a key in place of 11.6 (AMD EPYC of the fifth
+/// generation, 2026-11-23).
+///
+/// # Safety
+/// The processor has BMI; the array has bytes at both places.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(in super::super) unsafe fn set_two(array: *mut u8, two: u64) {
+    // SAFETY: the caller's word. The second byte of a register has a name only in
+    // the first four, and beside registers that have been there as long.
+    unsafe {
+        core::arch::asm!(
+            "or byte ptr [rdi + {first}], {two:l}",
+            "shrx {second}, {two}, {forty}",
+            "or byte ptr [rdi + {second}], {two:h}",
+            in("rdi") array,
+            first = in(reg) _bextr2_u64(two, 16 | 24 << 8),
+            forty = in(reg) 40u64,
+            second = out(reg_abcd) _,
+            two = in(reg_abcd) two,
+            options(nostack),
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 
 use super::super::{Key, bits, portable, through_a_branch};
 use super::LANES;
-use super::hash::hash_keys;
+use super::hash::{Eights, each_hashed};
 use super::positions::{Modulus, Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
 
@@ -230,31 +230,21 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
         if !SMALL.contains(&filter.len()) {
             return None;
         }
-        let Filter::Probe { k, .. } = Filter::parse(filter.as_bytes()) else { return None };
-        // SAFETY: the caller has AVX2; the size was looked at.
-        Some(unsafe {
-            let small = Small::load(filter.as_bytes());
-            sums.all_set(k, small.modulus, small)
-        })
+        match Filter::parse(filter.as_bytes()) {
+            // SAFETY: the caller has AVX2; the size was looked at.
+            Filter::Probe { k, .. } if k <= LANES as u32 => Some(unsafe {
+                let small = Small::load(filter.as_bytes());
+                sums.all_set(k, small.modulus, small)
+            }),
+            _ => None,
+        }
     })
 }
 
 /// # Safety
 /// The processor has AVX2; there are as many results as keys.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    // SAFETY: the caller's word.
-    unsafe { keys_may_match_by(hash_keys, keys, filter, results) }
-}
-
-/// `keys_may_match` with another kernel's hashes.
-///
-/// # Safety
-/// The processor has AVX2, and what `hash_keys` asks for, which writes a hash
-/// for each key; there are as many results as keys.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(in super::super) unsafe fn keys_may_match_by(
-    hash_keys: unsafe fn(&[Key], &mut [u32]),
+pub(in super::super) unsafe fn keys_may_match(
     keys: &[Key],
     filter: &[u8],
     results: &mut [u8],
@@ -269,54 +259,39 @@ pub(in super::super) unsafe fn keys_may_match_by(
     let (modulus, small) = unsafe {
         (Wrapping::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter)))
     };
-    let mut results = results.chunks_mut(AT_A_TIME);
+    let mut results = results.chunks_mut(LANES);
     let mut ones = 0;
-    bits::in_blocks(
-        keys,
-        // SAFETY: the caller's word; there are as many hashes as keys.
-        |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        |hashes| {
-            for (hashes, results) in hashes.chunks(AT_A_TIME).zip(&mut results) {
-                let mut padded = [0; AT_A_TIME];
-                let hashes = <&[u32; AT_A_TIME]>::try_from(hashes).unwrap_or_else(|_| {
-                    for (to, from) in padded.iter_mut().zip(hashes) {
-                        *to = *from;
-                    }
-                    &padded
-                });
-                // SAFETY: the caller has AVX2; remainders are in the array and
-                // in the small filter, which is the same.
-                let answers = unsafe {
-                    let hashes = hashes.as_ptr().cast::<__m256i>();
-                    let positions = [
-                        Positions::new(_mm256_loadu_si256(hashes), modulus),
-                        Positions::new(_mm256_loadu_si256(hashes.add(1)), modulus),
-                    ];
-                    bytes_of(match small {
-                        Some(small) => all_set(positions, k, small),
-                        None => all_set(positions, k, array),
-                    })
-                };
-                let wanted = results.len();
-                match <&mut [u8; AT_A_TIME]>::try_from(&mut *results) {
-                    Ok(results) => *results = answers,
+    let answer_for = |Eights { h, .. }: Eights| {
+        for two in h.chunks(2) {
+            let ([a, ..], [.., b]) = (two, two) else { return };
+            // SAFETY: the caller has AVX2; remainders are in the array and in the
+            // small filter, which is the same.
+            let answers = unsafe {
+                let positions = [Positions::new(*a, modulus), Positions::new(*b, modulus)];
+                bytes_of(match small {
+                    Some(small) => all_set(positions, k, small),
+                    None => all_set(positions, k, array),
+                })
+            };
+            for (answers, results) in answers.into_iter().zip((&mut results).take(two.len())) {
+                // A one is one bit. Of the last eight keys, the first may be some of those before.
+                let answers = answers >> (8 * (LANES - results.len()));
+                ones += answers.count_ones() as usize;
+                match <&mut [u8; LANES]>::try_from(&mut *results) {
+                    Ok(results) => *results = answers.to_le_bytes(),
                     Err(_) => {
-                        for (to, from) in results.iter_mut().zip(answers) {
+                        for (to, from) in results.iter_mut().zip(answers.to_le_bytes()) {
                             *to = from;
                         }
                     }
                 }
-                // A one is one bit.
-                let answers = u128::from_le_bytes(answers);
-                ones += (answers << (8 * (AT_A_TIME - wanted))).count_ones() as usize;
             }
-        },
-    );
+        }
+    };
+    // SAFETY: the caller has AVX2.
+    unsafe { each_hashed(keys, answer_for) }
     ones
 }
-
-/// How many keys of a batch are asked for side by side.
-const AT_A_TIME: usize = 2 * LANES;
 
 /// After how many probes of a batch's keys it is looked whether any key is left.
 const AT_ONCE: u32 = 8;
@@ -344,20 +319,21 @@ unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> 
     }
 }
 
-/// The top bits of sixteen lanes, a byte each.
+/// The top bits of sixteen keys' lanes, a byte each, in the order of the keys.
 ///
 /// # Safety
 /// The processor has AVX2.
 #[inline(always)]
-unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u8; AT_A_TIME] {
+unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u64; 2] {
     // SAFETY: the caller has AVX2; sixteen bytes are sixteen bytes.
     unsafe {
-        // Each half of the register has four of a and four of b.
+        // Each half of the register has four of a and four of b: keys 0, 2, 4 and 6 the
+        // one, and 1, 3, 5 and 7 the other.
         let words = _mm256_packs_epi32(a, b);
         let bytes = _mm256_packs_epi16(words, words);
         let bytes =
-            _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+            _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
         let ones = _mm_and_si128(_mm_srli_epi16::<7>(bytes), _mm_set1_epi8(1));
-        mem::transmute::<__m128i, [u8; AT_A_TIME]>(ones)
+        mem::transmute::<__m128i, [u64; 2]>(ones)
     }
 }
