@@ -50,7 +50,7 @@ use core::slice;
 
 use super::Key;
 use super::avx2::hash::{Groups, at_least_eight};
-use super::avx2::positions::{TWO_BY_TWO, in_pairs, set_four, set_two};
+use super::avx2::positions::{TWO_BY_TWO, in_pairs, set_two};
 use super::avx2::query::four_bytes;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, avx2, cpu, key, portable, scratch};
@@ -546,17 +546,16 @@ fn deltas(h: __m512i) -> __m512i {
     _mm512_maskz_ror_epi32(LOW, h, 17)
 }
 
-/// Calls `set` with each of sixteen lanes.
+/// Calls `f` with sixteen lanes, two by two in words.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn each_lane(lanes: __m512i, mut set: impl FnMut(u32)) {
+fn each_two(lanes: __m512i, mut f: impl FnMut(u64)) {
     // SAFETY: AVX-512 is more than AVX2.
-    unsafe {
-        set_four(_mm512_castsi512_si128(lanes), &mut set);
-        set_four(_mm512_extracti32x4_epi32::<1>(lanes), &mut set);
-        set_four(_mm512_extracti32x4_epi32::<2>(lanes), &mut set);
-        set_four(_mm512_extracti32x4_epi32::<3>(lanes), &mut set);
-    }
+    let mut four = |four| unsafe { in_pairs(four) }.into_iter().for_each(&mut f);
+    four(_mm512_castsi512_si128(lanes));
+    four(_mm512_extracti32x4_epi32::<1>(lanes));
+    four(_mm512_extracti32x4_epi32::<2>(lanes));
+    four(_mm512_extracti32x4_epi32::<3>(lanes));
 }
 
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
@@ -607,12 +606,7 @@ unsafe fn insert_pair(a: __m512i, b: __m512i, k: u32, modulus: Modulus, array: &
             let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
             let both = _mm512_or_si512(_mm512_srli_epi32(p, 3), bit);
             let both = _mm512_shuffle_epi8(both, order);
-            let mut set =
-                |four| in_pairs(four).into_iter().for_each(|two| set_two(array.as_mut_ptr(), two));
-            set(_mm512_castsi512_si128(both));
-            set(_mm512_extracti32x4_epi32::<1>(both));
-            set(_mm512_extracti32x4_epi32::<2>(both));
-            set(_mm512_extracti32x4_epi32::<3>(both));
+            each_two(both, |two| set_two(array.as_mut_ptr(), two));
             in_a = _mm512_add_epi32(in_a, deltas(a));
             in_b = _mm512_add_epi32(in_b, deltas(b));
         }
@@ -679,7 +673,10 @@ unsafe fn create_by_bytes(
         each_pair_hashed(keys, |a, b| {
             let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
             for _ in 0..k {
-                each_lane(modulus.rem_of_both(in_a, in_b), &mut set);
+                each_two(modulus.rem_of_both(in_a, in_b), |two| {
+                    set(two as u32);
+                    set((two >> 32) as u32);
+                });
                 in_a = _mm512_add_epi32(in_a, deltas(a));
                 in_b = _mm512_add_epi32(in_b, deltas(b));
             }

@@ -223,19 +223,6 @@ pub(in super::super) unsafe fn set_two(array: *mut u8, two: u64) {
     }
 }
 
-/// Sets four positions.
-///
-/// # Safety
-/// The processor has AVX2.
-#[inline(always)]
-pub(in super::super) unsafe fn set_four(four: __m128i, mut set: impl FnMut(u32)) {
-    // SAFETY: the caller has AVX2.
-    for two in unsafe { in_pairs(four) } {
-        set(two as u32);
-        set((two >> 32) as u32);
-    }
-}
-
 /// Four lanes, two by two in words.
 ///
 /// Through memory it is as many instructions, but now and then the processor
