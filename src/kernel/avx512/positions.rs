@@ -1,0 +1,85 @@
+//! The positions of probes, eight keys at a time.
+
+use core::arch::x86_64::*;
+use core::num::NonZeroU32;
+
+use super::super::avx2::positions::in_pairs;
+
+/// The even 32-bit lanes: the low halves of 64-bit lanes.
+pub(super) const LOW: __mmask16 = 0x5555;
+
+/// A modulus of up to `MODULUS_MAX` for vectors of 64-bit lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Modulus {
+    bits: __m512i,
+    inverse: __m512i,
+}
+
+pub(super) const MODULUS_MAX: usize = 1 << 20;
+
+/// 2^52 / bits, too large by at most 1.
+pub(super) const fn inverse(bits: NonZeroU32) -> u64 {
+    (1 << 52) / bits.get() as u64 + 1
+}
+
+impl Modulus {
+    /// For so many bits, of which this is the inverse.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn new(bits: u64, inverse: u64) -> Modulus {
+        Modulus { bits: _mm512_set1_epi64(bits as i64), inverse: _mm512_set1_epi64(inverse as i64) }
+    }
+
+    /// For so many bits.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn of(bits: NonZeroU32) -> Modulus {
+        Modulus::new(bits.get().into(), inverse(bits))
+    }
+
+    /// `h` modulo the bits, in lanes whose high halves are zero.
+    ///
+    /// What the inverse is too large by adds, over any 32-bit h, less than 2^32
+    /// to a fraction held in 52 bits: too little to reach the next multiple of
+    /// 2^52 / bits.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn rem(self, h: __m512i) -> __m512i {
+        let zero = _mm512_setzero_si512();
+        let fraction = _mm512_madd52lo_epu64(zero, h, self.inverse);
+        _mm512_madd52hi_epu64(zero, fraction, self.bits)
+    }
+
+    /// The remainders of `a`, and in the high halves of lanes those of `b`.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn rem_of_both(self, a: __m512i, b: __m512i) -> __m512i {
+        _mm512_or_si512(self.rem(a), _mm512_slli_epi64(self.rem(b), 32))
+    }
+}
+
+/// What the probes of eight keys are the remainders of: first this.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+pub(super) fn first_sums(h: __m512i) -> __m512i {
+    _mm512_maskz_mov_epi32(LOW, h)
+}
+
+/// And then this more each time.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+pub(super) fn deltas(h: __m512i) -> __m512i {
+    _mm512_maskz_ror_epi32(LOW, h, 17)
+}
+
+/// Calls `f` with sixteen lanes, two by two in words.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+pub(super) fn each_two(lanes: __m512i, mut f: impl FnMut(u64)) {
+    // SAFETY: AVX-512 is more than AVX2.
+    let mut four = |four| unsafe { in_pairs(four) }.into_iter().for_each(&mut f);
+    four(_mm512_castsi512_si128(lanes));
+    four(_mm512_extracti32x4_epi32::<1>(lanes));
+    four(_mm512_extracti32x4_epi32::<2>(lanes));
+    four(_mm512_extracti32x4_epi32::<3>(lanes));
+}
