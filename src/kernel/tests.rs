@@ -295,6 +295,15 @@ fn far(kernel: &Kernel) {
         kernel.insert_hashes(&hashes, k, &mut got);
         assert!(got == want, "{}: {k} probes", kernel.name());
     }
+    // Beyond 2^24 bytes, three bytes no longer say where one is.
+    let data = rng.bytes(4_000);
+    let keys: Vec<&[u8]> = data.chunks(20).collect();
+    for bytes in [bytes, (1 << 24) + (1 << 22)] {
+        let (mut want, mut got) = (vec![0; bytes], vec![0xff; bytes]);
+        keys.iter().for_each(|key| probe::insert(bloom_hash(key), 6, &mut want));
+        kernel.create(&as_keys(&keys), 6, &mut got);
+        assert!(got == want, "{}: {bytes} bytes", kernel.name());
+    }
 }
 
 /// Filters that are asked probe by probe, those whose bits are asked for ahead,
