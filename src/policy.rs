@@ -89,7 +89,9 @@ impl BloomFilterPolicy {
         destination.try_reserve(len).map_err(|_| FilterTooLarge)?;
         match as_keys(keys) {
             Some(keys) => {
-                self.kernel.append(keys, self.probes, len - 1, destination);
+                if !self.kernel.append(keys, self.probes, len - 1, destination) {
+                    return Err(FilterTooLarge);
+                }
                 destination.push(self.probes as u8);
             }
             None => {

@@ -5,9 +5,9 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Eight keys at a time, one in each 32-bit lane. Fewer than eight are
-//!    padded with copies of the first; of more, the last eight overlap those
-//!    before: to set a bit twice is to set it once.
+//! 1. Eight keys at a time, one in each 32-bit lane. Of fewer than eight a
+//!    filter is made with copies of the first; of more, the last eight overlap
+//!    those before: to set a bit twice is to set it once.
 //! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2,
 //!    4, 6, 1, 3, 5, 7 in the lanes. Keys of one length have more keys beside
 //!    them, because a step of a hash waits for the one before. Keys of mixed
@@ -94,7 +94,9 @@ unsafe fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) 
                 let (array, modulus) = (bits::zeroed(array), Wrapping::new(bits));
                 each_hashed(keys, |eights| insert_eights(eights.h, k, modulus, array));
             }
-            _ => bits::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)),
+            _ => {
+                bits::insert_keys(hash_keys, portable::insert_hashes, keys, k, bits::zeroed(array))
+            }
         }
     }
 }
@@ -156,8 +158,8 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 }
 
 /// # Safety
-/// The processor has AVX2; the modulus is of the array's bits, which are no more than
-/// `portable::FAR_TO_SET`.
+/// The processor has AVX2; the modulus is of the array's bits, and it has at most
+/// `portable::FAR_TO_SET` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Wrapping, array: &mut [u8]) {
@@ -177,6 +179,7 @@ unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Wrapping, array: &mut [u
     // eighth of it a byte's place.
     unsafe {
         for two in h.chunks(2) {
+            // A lone eight are set twice.
             if let ([a, ..], [.., b]) = (two, two) {
                 each_pair([*a, *b], k, modulus, places_and_bits, |two| {
                     set_two(array.as_mut_ptr(), two)

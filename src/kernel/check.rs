@@ -5,9 +5,11 @@
 
 use super::{Kernel, Key};
 
-/// Half of them make a filter: in blocks of each size that a kernel has.
-const KEYS: usize = 96;
-const ARRAY: usize = 61;
+/// Half of them make a filter. More than a block that kernels have, and the half more than half of
+/// one; neither are a number of eights.
+const KEYS: usize = 91;
+/// The most bytes of an array.
+const ARRAY: usize = 101;
 const FILTERS: usize = 3;
 
 /// Bytes without a pattern that a kernel could get right by chance.
@@ -34,9 +36,10 @@ struct Answers {
     filters: ([bool; FILTERS], usize),
 }
 
-/// What `kernel` makes of `keys`: half of them go into a filter, which is asked for all.
+/// What `kernel` makes of `keys`: half of them go into a filter with an array of so many bytes, which
+/// is asked for all.
 #[inline(never)]
-fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
+fn answers(kernel: &Kernel, keys: &[Key; KEYS], bytes: usize) -> Answers {
     let mut answers = Answers {
         hashes: [0; KEYS],
         created: [0; ARRAY + 1],
@@ -47,13 +50,12 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
     };
     kernel.hash_keys(keys, &mut answers.hashes);
     kernel.insert_hashes(&answers.hashes, 7, &mut answers.inserted);
-    if let (Some((probes, array)), Some(half)) =
-        (answers.created.split_last_mut(), keys.get(..KEYS / 2))
-    {
+    let filter = answers.created.get_mut(..=bytes).unwrap_or(&mut []);
+    if let (Some((probes, array)), Some(half)) = (filter.split_last_mut(), keys.get(..KEYS / 2)) {
         kernel.create(half, 6, array);
         *probes = 6;
     }
-    let filter = &answers.created;
+    let filter = &*filter;
     for (key, answer) in keys.iter().zip(&mut answers.each) {
         *answer = kernel.may_match(*key, filter);
     }
@@ -64,17 +66,19 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS]) -> Answers {
     answers
 }
 
-/// Whether `kernel` says of keys of one length and of many what `reference` says.
+/// Whether `kernel` says of keys of one length and of many, and of filters that fit in one register,
+/// in two and in none, what `reference` says.
 pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
-    let lengths: [fn(usize) -> usize; 3] = [|_| 16, |_| 27, |i| i * 7 % 61];
-    lengths.iter().all(|length| agree_on(kernel, reference, *length))
+    agree_on(kernel, reference, |_| 16, ARRAY)
+        && agree_on(kernel, reference, |_| 27, 61)
+        && agree_on(kernel, reference, |i| i * 7 % 61, 25)
 }
 
 #[inline(never)]
-fn agree_on(kernel: &Kernel, reference: &Kernel, length: fn(usize) -> usize) -> bool {
+fn agree_on(kernel: &Kernel, reference: &Kernel, length: fn(usize) -> usize, bytes: usize) -> bool {
     let mut keys = [Key::new(&[]); KEYS];
     for (i, key) in keys.iter_mut().enumerate() {
         *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
     }
-    answers(kernel, &keys) == answers(reference, &keys)
+    answers(kernel, &keys, bytes) == answers(reference, &keys, bytes)
 }

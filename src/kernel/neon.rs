@@ -169,7 +169,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         _ => return portable::create(keys, k, array),
     };
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
-        let done = scratch::with_zeroed(array.len() * 8, |bytes| {
+        let done = scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
             each_position(keys, k, modulus, |p| {
                 // SAFETY: a position is less than the array's bits, of which
                 // `bytes` has a byte each.

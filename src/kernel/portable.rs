@@ -54,20 +54,20 @@ pub(super) fn hash(key: &[u8]) -> u32 {
     // SAFETY: `left` bytes of the key are at `at`. Where they end four bytes of
     // it do: it has as many, as was seen above.
     unsafe {
-        let word = |at: *const u8| u32::from_le(at.cast::<u32>().read_unaligned());
+        let word_at = |at: *const u8| u32::from_le(at.cast::<u32>().read_unaligned());
         // Four words at a time; a compiler would unroll the other way about,
         // with more to do before the first.
         while left >= 16 {
             for i in 0..4 {
-                h = step(h, word(at.add(4 * i)));
+                h = step(h, word_at(at.add(4 * i)));
             }
             (at, left) = (at.add(16), left - 16);
         }
         while left >= 4 {
-            h = step(h, word(at));
+            h = step(h, word_at(at));
             (at, left) = (at.add(4), left - 4);
         }
-        if left == 0 { h } else { finish(h, word(at.add(left).sub(4)), left) }
+        if left == 0 { h } else { finish(h, word_at(at.add(left).sub(4)), left) }
     }
 }
 
@@ -246,9 +246,11 @@ fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUni
 /// first bits of sixteen in one instruction.
 pub(super) const SET: u8 = if cfg!(target_feature = "sse2") { 0x80 } else { 1 };
 
-/// A bit for each byte, which are 0 or `SET`; with SSE2 there are a multiple of sixteen.
+/// A bit for each byte, which are 0 or `SET`, and for an odd number of eights eight more. Writes all
+/// of `array`.
 #[inline(always)]
 pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
+    debug_assert!(bytes.len() >= (array.len() * 8).next_multiple_of(16), "all of it is written");
     #[cfg(target_feature = "sse2")]
     {
         // SAFETY: sixteen bytes; every processor of this target has SSE2.

@@ -135,7 +135,7 @@ pub(super) unsafe fn each_position(
     modulus: Wrapping,
     mut set: impl FnMut(u32),
 ) {
-    let mut set_two = |two| {
+    let mut each_of_two = |two| {
         set(two as u32);
         set((two >> 32) as u32);
     };
@@ -144,7 +144,7 @@ pub(super) unsafe fn each_position(
         // SAFETY: the caller has AVX2.
         unsafe {
             match *two {
-                [a, b] => each_pair([a, b], k, modulus, |p| p, &mut set_two),
+                [a, b] => each_pair([a, b], k, modulus, |p| p, &mut each_of_two),
                 [a] => {
                     let mut a = Positions::new(a, modulus);
                     for _ in 0..k {
@@ -154,9 +154,9 @@ pub(super) unsafe fn each_position(
                             // The last four keys are in the last lanes of both halves; if only
                             // they are left, the others were set before.
                             if left > LANES / 2 {
-                                set_two(first);
+                                each_of_two(first);
                             }
-                            set_two(last);
+                            each_of_two(last);
                         }
                     }
                 }
@@ -202,7 +202,7 @@ pub(in super::super) static TWO_BY_TWO: [u8; 16] =
 /// generation, 2026-11-23).
 ///
 /// # Safety
-/// The processor has BMI; the array has bytes at both places.
+/// The processor has AVX2, BMI1 and BMI2; the array has bytes at both places.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn set_two(array: *mut u8, two: u64) {

@@ -263,7 +263,8 @@ pub(in super::super) unsafe fn keys_may_match(
     let mut ones = 0;
     let answer_for = |Eights { h, .. }: Eights| {
         for two in h.chunks(2) {
-            let ([a, ..], [.., b]) = (two, two) else { return };
+            // A lone eight are asked twice.
+            let ([a, ..], [.., b]) = (two, two) else { continue };
             // SAFETY: the caller has AVX2; remainders are in the array and in the
             // small filter, which is the same.
             let answers = unsafe {
