@@ -114,6 +114,14 @@ pub(crate) fn prefetch(keys: &[Key]) {
     }
 }
 
+/// [`prefetch`] for the `block` keys after the first so many.
+#[inline(always)]
+pub(super) fn prefetch_next(keys: &[Key], block: usize) {
+    if let Some(later) = keys.get(block..) {
+        prefetch(later.get(..block).unwrap_or(later));
+    }
+}
+
 #[inline(never)]
 fn prefetch_each(keys: &[Key]) {
     for key in keys {

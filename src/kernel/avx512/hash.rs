@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 use core::mem::{self, MaybeUninit};
 use core::slice;
 
-use super::super::avx2::hash::{Groups, at_least_eight};
+use super::super::avx2::hash::{Groups, ZEROS, at_least_eight};
 use super::super::{Key, key};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -14,8 +14,6 @@ use crate::hash::{BLOOM_SEED as SEED, M};
 pub(super) const GROUPS: usize = 8;
 /// How many keys are hashed at once, and how far ahead they are asked for.
 pub(super) const BLOCK: usize = GROUPS * LANES;
-
-static ZEROS: [u8; 16] = [0; 16];
 
 /// The product of M and a sum. The word's is not waited for.
 #[inline]
@@ -97,20 +95,9 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
 unsafe fn hash_uniform(groups: Groups, len: usize, h: *mut __m512i) {
     // SAFETY: the caller's word.
     unsafe {
-        let groups = || groups.starts().map(|start| groups.keys.add(start)).enumerate();
-        let first = first_hash(len);
-        for (g, keys) in groups() {
-            *h.add(g) = if len < 16 { first } else { hash_block(first, keys, 0) };
-        }
-        let mut at = 16;
-        while at + 16 <= len {
-            for (g, keys) in groups() {
-                *h.add(g) = hash_block(*h.add(g), keys, at);
-            }
-            at += 16;
-        }
+        groups.hash_blocks(len, first_hash(len), h, |h, keys, at| hash_block(h, keys, at));
         if len % 16 != 0 {
-            for (g, keys) in groups() {
+            for (g, keys) in groups.each() {
                 *h.add(g) = hash_rest(*h.add(g), keys, len);
             }
         }
@@ -188,8 +175,7 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
     // SAFETY: the caller's word; each of `mixed` is written before it is read.
     // Every load is of bytes a key has, or of ZEROS.
     unsafe {
-        let groups = || groups.starts().map(|start| groups.keys.add(start)).enumerate();
-        for (g, keys) in groups() {
+        for (g, keys) in groups.each() {
             let (a, b) = (_mm512_loadu_si512(keys.cast()), _mm512_loadu_si512(keys.add(4).cast()));
             let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
             let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -224,7 +210,7 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
             });
         }
         for i in 0.._mm512_reduce_max_epu64(most) as i64 {
-            for (g, _) in groups() {
+            for (g, _) in groups.each() {
                 let mixed = mixed.get_unchecked_mut(g).assume_init_mut();
                 let live = _mm512_cmpgt_epu64_mask(mixed.blocks, _mm512_set1_epi64(i));
                 if live == 0 {
@@ -241,7 +227,7 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
                 mixed.next = _mm512_add_epi64(mixed.from, ahead);
             }
         }
-        for (g, _) in groups() {
+        for (g, _) in groups.each() {
             let mixed = mixed.get_unchecked(g).assume_init_ref();
             let words = words(|i| {
                 _mm_maskz_loadu_epi8(
@@ -354,7 +340,7 @@ pub(super) fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i))
                     if short.is_none() {
                         hash_block_of(keys, n, at, &mut hashed);
                     } else {
-                        prefetch_next(all.get(at..).unwrap_or(&[]));
+                        key::prefetch_next(all.get(at..).unwrap_or(&[]), BLOCK);
                     }
                 }
                 next = match short {
@@ -385,14 +371,6 @@ pub(super) fn each_pair_hashed(all: &[Key], mut f: impl FnMut(__m512i, __m512i))
     }
 }
 
-/// Asks for the keys of the block after the first of these.
-#[inline]
-fn prefetch_next(keys: &[Key]) {
-    if let Some(later) = keys.get(BLOCK..) {
-        key::prefetch(later.get(..BLOCK).unwrap_or(later));
-    }
-}
-
 /// Hashes the keys of a block that begins there, and asks for those of the next.
 /// Vectors for which there are no keys repeat the first.
 ///
@@ -408,7 +386,7 @@ pub(super) unsafe fn hash_block_of(
 ) {
     // SAFETY: the caller's word; a block has as many groups at most.
     unsafe {
-        prefetch_next(slice::from_raw_parts(keys.add(at), n - at));
+        key::prefetch_next(slice::from_raw_parts(keys.add(at), n - at), BLOCK);
         let from = at.min(n - LANES);
         hash(Groups::of(keys.add(from), n - from, GROUPS), hashed.as_mut_ptr());
         let first = hashed[0];
