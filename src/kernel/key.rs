@@ -115,6 +115,7 @@ pub(crate) fn prefetch(keys: &[Key]) {
 }
 
 /// [`prefetch`] for the `block` keys after the first so many.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 #[inline(always)]
 pub(super) fn prefetch_next(keys: &[Key], block: usize) {
     if let Some(later) = keys.get(block..) {
