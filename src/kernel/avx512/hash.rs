@@ -397,3 +397,14 @@ pub(super) unsafe fn hash_block_of(
 /// Keys of fewer bytes are hashed sixteen at a time between others' bits. Of
 /// more, a step waits too long for the one before.
 const SHORT: usize = 32;
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    /// What `at_line` is for.
+    #[test]
+    fn begins_at_a_cache_line() {
+        let of_mixed_lengths = super::hash_mixed as *const () as usize;
+        let batch = super::super::query::keys_may_match as *const () as usize;
+        std::assert_eq!((of_mixed_lengths % 64, batch % 64), (0, 0));
+    }
+}
