@@ -107,24 +107,29 @@ fn type_id<T>() -> TypeId {
 /// generation, 2026-11-23).
 #[inline(always)]
 pub(crate) fn prefetch(keys: &[Key]) {
-    if let ([first, ..], [.., last]) = (keys, keys) {
-        if first.ptr.addr().abs_diff(last.ptr.addr()) > NEAR {
-            prefetch_each(keys);
-        }
+    if lie_apart(keys) {
+        prefetch_each(keys);
     }
 }
 
-/// [`prefetch`] for the `block` keys after the first so many.
+#[inline(always)]
+pub(super) fn lie_apart(keys: &[Key]) -> bool {
+    match (keys, keys) {
+        ([first, ..], [.., last]) => first.ptr.addr().abs_diff(last.ptr.addr()) > NEAR,
+        _ => false,
+    }
+}
+
+/// `n` of the keys from `from` on, or what there is of them.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 #[inline(always)]
-pub(super) fn prefetch_next(keys: &[Key], block: usize) {
-    if let Some(later) = keys.get(block..) {
-        prefetch(later.get(..block).unwrap_or(later));
-    }
+pub(super) fn at_most<'s, 'k>(n: usize, keys: &'s [Key<'k>], from: usize) -> &'s [Key<'k>] {
+    let rest = keys.get(from..).unwrap_or(&[]);
+    rest.get(..n).unwrap_or(rest)
 }
 
 #[inline(never)]
-fn prefetch_each(keys: &[Key]) {
+pub(super) fn prefetch_each(keys: &[Key]) {
     for key in keys {
         bits::prefetch(key.as_ptr());
     }

@@ -23,6 +23,7 @@ use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
 use super::Key;
 use super::bits::{self, BYTE_PER_BIT_MAX, Modulus};
@@ -396,6 +397,14 @@ fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
 }
 
+/// Whether the bit of the only probe is set.
+#[inline(always)]
+fn contains_one(h: u32, bits: NonZeroU32, array: &[u8]) -> bool {
+    // SAFETY: a position is less than the array's bits.
+    let byte = unsafe { *array.get_unchecked((h % bits / 8) as usize) };
+    byte.rotate_right(h) & 1 != 0
+}
+
 /// Whether all bits of hash `h` are set, for any number of probes and arrays of
 /// any size.
 #[inline(never)]
@@ -491,9 +500,10 @@ pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
         return rarely_may_match(key, filter);
     }
     let h = hash(key.as_bytes());
-    match (array.try_into(), usual(k, array.len())) {
-        (Ok(word), _) => through_a_branch(contains_in_word(h, k, word)),
-        (_, Some(modulus)) => through_a_branch(contains_usual(h, modulus, array)),
+    match (array.try_into(), usual(k, array.len()), bits::bits_of(array.len())) {
+        (Ok(word), ..) => through_a_branch(contains_in_word(h, k, word)),
+        (_, Some(modulus), _) => through_a_branch(contains_usual(h, modulus, array)),
+        (_, _, Some(bits)) if k == 1 => through_a_branch(contains_one(h, bits, array)),
         _ => contains_apart(h, k, array),
     }
 }

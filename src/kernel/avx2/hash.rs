@@ -126,7 +126,7 @@ const BLOCK: usize = 64;
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash(keys: &[Key], h: *mut __m256i) {
-    key::prefetch_next(keys, BLOCK);
+    key::prefetch(key::at_most(BLOCK, keys, BLOCK));
     // SAFETY: no instructions.
     let n = unsafe {
         // Otherwise the loops over them would be written out.
