@@ -69,9 +69,14 @@ impl Keys {
             bytes.extend_from_slice(&random.next().to_le_bytes());
         }
         bytes.truncate(total);
+        Self::of(bytes, lengths.into_iter())
+    }
+
+    /// Keys of these lengths, one after the other.
+    pub fn of(bytes: Vec<u8>, lengths: impl Iterator<Item = usize>) -> Self {
         let bytes: Arc<[u8]> = bytes.into();
         let mut start = bytes.as_ptr();
-        let slices = lengths.iter().map(|&size| {
+        let slices = lengths.map(|size| {
             let slice = Slice { data: start, size, borrowed: PhantomData };
             start = start.wrapping_add(size);
             slice
@@ -88,8 +93,19 @@ impl Keys {
 
     /// `n` of these keys: each in turn, again and again.
     pub fn cycled(&self, n: usize) -> Self {
-        let slices = self.slices.iter().copied().cycle().take(n).collect();
+        self.chosen((0..self.slices.len()).cycle().take(n))
+    }
+
+    /// These keys by their numbers, where they are.
+    pub fn chosen(&self, which: impl Iterator<Item = usize>) -> Self {
+        let slices = which.map(|i| self.slices[i]).collect();
         Keys { slices, bytes: Arc::clone(&self.bytes), in_order: false }
+    }
+
+    /// Copies of these keys, one after the other in memory.
+    pub fn copied(&self) -> Self {
+        let lengths = self.slices.iter().map(|key| key.size);
+        Self::of(self.borrowed().concat(), lengths)
     }
 
     pub fn slices<'a>(&'a self) -> &'a [Slice<'a>] {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use leveldb_bloom::{BloomFilterPolicy, Kernel};
 
-use crate::keys::Slice;
+use crate::keys::{Keys, Slice};
 use crate::work::{BITS, How, Work};
 
 /// Somebody who can do work that is given to all.
@@ -68,6 +68,7 @@ pub struct Calls {
     query: Ask,
     chain: Ask,
     filters: unsafe extern "C" fn(*const c_void, *const Slice, usize, *const Slice, usize) -> usize,
+    scattered: Ask,
 }
 
 impl Calls {
@@ -82,6 +83,7 @@ impl Calls {
                 query: function(library, "calls_query")?,
                 chain: function(library, "calls_chain")?,
                 filters: function(library, "calls_filters")?,
+                scattered: function(library, "calls_scattered")?,
             })
         }
     }
@@ -154,6 +156,13 @@ impl VirtualPolicy {
         let (function, number) = (self.calls.filters, filters.len());
         // SAFETY: a living policy, a list of keys and one of filters.
         unsafe { function(self.policy, keys.as_ptr(), keys.len(), filters.as_ptr(), number) }
+    }
+
+    fn ask_each(&self, keys: &[Slice], filters: &[Slice]) -> usize {
+        assert_eq!(keys.len(), filters.len());
+        let function = self.calls.scattered;
+        // SAFETY: a living policy, a list of keys, and one of as many filters.
+        unsafe { function(self.policy, keys.as_ptr(), keys.len(), filters.as_ptr()) }
     }
 
     fn answers<'a>(&'a self, keys: &'a [Slice], filter: &'a [u8]) -> impl Iterator<Item = u8> + 'a {
@@ -236,8 +245,31 @@ impl Side for Virtual {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
+            Work::Scattered { members, per, asked, which } => {
+                let policy = self.policy(BITS);
+                let filters =
+                    scattered(members.slices(), *per, which, |keys| policy.filter(keys, BITS));
+                let mut result = filters.borrowed().concat();
+                for (key, filter) in asked.slices().chunks(1).zip(filters.borrowed()) {
+                    result.extend(policy.answers(key, filter));
+                }
+                let run = move || policy.ask_each(asked.slices(), filters.slices());
+                Some(Prepared { run: Box::new(run), result })
+            }
         }
     }
+}
+
+/// The filter of each key that is asked for, of filters that lie one after the other.
+fn scattered<K>(
+    members: &[K],
+    per: usize,
+    which: &[usize],
+    filter: impl Fn(&[K]) -> Vec<u8>,
+) -> Keys {
+    let filters: Vec<Vec<u8>> = members.chunks_exact(per).map(filter).collect();
+    let all = Keys::of(filters.concat(), filters.iter().map(Vec::len));
+    all.chosen(which.iter().copied())
 }
 
 /// One of our kernels, through the Rust library.
@@ -357,6 +389,19 @@ impl Side for Ours {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
+            Work::Scattered { members, per, asked, which } => {
+                let (policy, asked) = (self.policy(BITS), asked.borrowed());
+                let filters = scattered(members.borrowed(), *per, which, |keys| new(&policy, keys));
+                let mut result = filters.borrowed().concat();
+                for (key, filter) in asked.iter().zip(filters.borrowed()) {
+                    result.push(policy.key_may_match(key, filter).into());
+                }
+                let run = move || {
+                    let pairs = asked.iter().zip(filters.borrowed());
+                    pairs.filter(|(key, filter)| policy.key_may_match(key, filter)).count()
+                };
+                Some(Prepared { run: Box::new(run), result })
+            }
         }
     }
 }
@@ -426,7 +471,7 @@ impl Side for Shared {
                 assert_eq!(filter.query(members), members.len(), "{} lost keys", self.name);
                 Box::new(move || filter.query(asked.slices()))
             }
-            Work::Query { .. } | Work::Filters { .. } => return None,
+            Work::Query { .. } | Work::Filters { .. } | Work::Scattered { .. } => return None,
         };
         Some(Prepared { run, result: Vec::new() })
     }

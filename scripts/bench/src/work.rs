@@ -1,6 +1,6 @@
 //! What is timed.
 
-use crate::keys::Keys;
+use crate::keys::{Keys, Random};
 
 /// One piece of work, the same for every side.
 pub enum Work {
@@ -10,6 +10,8 @@ pub enum Work {
     Query { members: Keys, asked: Keys, bits: i32, how: How },
     /// Many filters are asked for each key.
     Filters { members: Vec<Keys>, asked: Keys },
+    /// Each key is asked of one of the filters of `per` members: `which[i]` for key i.
+    Scattered { members: Keys, per: usize, asked: Keys, which: Vec<usize> },
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -27,7 +29,7 @@ impl Work {
     pub fn units(&self) -> usize {
         match self {
             Work::Create { keys, per, .. } => keys.slices().len() / per * per,
-            Work::Query { asked, .. } => asked.slices().len(),
+            Work::Query { asked, .. } | Work::Scattered { asked, .. } => asked.slices().len(),
             Work::Filters { members, asked } => members.len() * asked.slices().len(),
         }
     }
@@ -82,6 +84,21 @@ fn filters(members: usize) -> Work {
     Work::Filters { members, asked: Keys::random(40_000, 16..=16, 99) }
 }
 
+/// As a LevelDB whose filters are in no cache of a core's: 5 MB of them, one after the other.
+fn scattered(per: usize, present: bool) -> Work {
+    const MEMBERS: usize = 4_000_000;
+    const ASKED: usize = 100_000;
+    let members = Keys::random(MEMBERS, 16..=16, 1);
+    let mut random = Random(3);
+    let which: Vec<usize> = (0..ASKED).map(|_| random.below(MEMBERS / per)).collect();
+    let asked = if present {
+        members.chosen(which.iter().map(|filter| filter * per + random.below(per))).copied()
+    } else {
+        Keys::random(ASKED, 16..=16, 99)
+    };
+    Work::Scattered { members, per, asked, which }
+}
+
 /// The rows of the table, in its order.
 pub fn rows() -> Vec<Row> {
     // Targets: of the portable kernel, AVX2, AVX-512; of the drop-in policy, 0 for none.
@@ -107,6 +124,9 @@ pub fn rows() -> Vec<Row> {
         asked_with(BITS, name, targets, members, present, how)
     };
     let long = |row: Row| Row { long: true, ..row };
+    let one_of_many = |name, per, present| {
+        long(row(name, "query", [1.0; 4], Box::new(move || scattered(per, present))))
+    };
     let of_16 = |per| create(CREATED / 5 / per * per, 16..=16, per, BITS);
     let mixed = |per: usize| create(per.max(CREATED), 8..=64, per, BITS);
     let one = How::OneByOne;
@@ -151,6 +171,10 @@ pub fn rows() -> Vec<Row> {
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
         asked_with(2, "query, filter of 1,000, 2 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(2, "query, filter of 1,000, 2 bits, absent", [1.0; 4], 1_000, false, one),
+        one_of_many("query, one of 200,000 filters of 20, present", 20, true),
+        one_of_many("query, one of 200,000 filters of 20, absent", 20, false),
+        one_of_many("query, one of 4,000 filters of 1,000, present", 1_000, true),
+        one_of_many("query, one of 4,000 filters of 1,000, absent", 1_000, false),
         asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
         asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
         asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
