@@ -28,6 +28,7 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --json            one JSON document on stdout, and nothing else
   --plot FILE       also a plot of the ratios (with --scale: of the times), as .svg or .png;
                     the ticks on the bars are what the project wants of each
+  --document FILE   also the table in Markdown
   --help            this text
 
 Reading the table
@@ -61,6 +62,7 @@ TEXT
 
 mode=table
 plot=
+document=
 peers=1
 json=
 arguments=()
@@ -77,9 +79,13 @@ while [ $# -gt 0 ]; do
       json=1
       arguments+=("$1")
       ;;
-    --rows | --sides | --rounds | --plot)
+    --rows | --sides | --rounds | --plot | --document)
       [ $# -ge 2 ] || fail "$1 needs a value; see --help"
-      if [ "$1" = --plot ]; then plot=$2; else arguments+=("$1" "$2"); fi
+      case $1 in
+        --plot) plot=$2 ;;
+        --document) document=$2 ;;
+        *) arguments+=("$1" "$2") ;;
+      esac
       shift
       ;;
     *) fail "scripts/bench.sh: unknown argument $1; see --help" ;;
@@ -90,6 +96,7 @@ case $plot in
   "" | *.svg | *.png) ;;
   *) fail "--plot writes .svg or .png, not $plot" ;;
 esac
+[ -z "$document" ] || [ "$mode" = table ] || fail "--document is for the table"
 [ "$mode" = table ] || [ "$mode" = readme ] || peers=
 [ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
 
@@ -98,6 +105,7 @@ esac
   ensure_rust
   ensure_packages g++ libleveldb-dev
   [[ $mode != instructions && $mode != readme ]] || ensure_packages valgrind
+  [[ -z $document ]] || ensure_packages python3
   [[ -z $plot && $mode != readme ]] || ensure_packages python3 python3-matplotlib
 
   target=${CARGO_TARGET_DIR:-target}
@@ -141,9 +149,9 @@ measure() { "$target/release/leveldb-bloom-bench" "${arguments[@]}" --save "$bui
 report() { /usr/bin/python3 scripts/bench/report.py "$@"; }
 
 if [ "$mode" = readme ]; then
-  for document in table scale instructions; do
-    step "$document"
-    measure "$document"
+  for one in table scale instructions; do
+    step "$one"
+    measure "$one"
   done
   mkdir -p docs/bench
   report plot "$build/table.json" docs/bench/table.svg
@@ -155,5 +163,9 @@ else
   if [ -n "$plot" ]; then
     report plot "$build/$mode.json" "$plot"
     printf 'The plot is in %s\n' "$plot" >&2
+  fi
+  if [ -n "$document" ]; then
+    report table "$build/table.json" "$document"
+    printf 'The table is in %s\n' "$document" >&2
   fi
 fi

@@ -2,6 +2,7 @@
 
     report.py plot DOCUMENT.json FILE.svg|FILE.png
     report.py readme TABLE.json INSTRUCTIONS.json README.md
+    report.py table TABLE.json FILE.md
 """
 
 import json
@@ -212,9 +213,7 @@ def table_of_instructions(document):
     return markdown(["instructions"] + [name(side) for side in sides], body)
 
 
-def readme(table, instructions, path):
-    """Writes the part of the README that is between the two comments."""
-    table, instructions = load(table), load(instructions)
+def ours(table):
     spread = sorted(
         (f["ratio"]["q3"] - f["ratio"]["q1"]) / f["ratio"]["median"]
         for row in table["rows"]
@@ -222,24 +221,42 @@ def readme(table, instructions, path):
         if is_ours(f["side"])
     )
     middle, worst = spread[len(spread) // 2], spread[-1]
-    text = f"""
+    return f"""
 {origin(table)}.
 Time for one key, query or filter, and stock's time divided by it. Half of a row's rounds lie within
 {100 * middle:.0f} % of each other ({100 * worst:.0f} % in the worst row).
 
 {table_of_ours(table)}
+"""
 
+
+def peers(table):
+    return f"""
+What else one might use, in the same run, nanoseconds each. rusty-leveldb makes LevelDB's filters,
+byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have formats of their own.
+
+{table_of_peers(table)}
+"""
+
+
+def markdown_file(table, path):
+    """Writes what the README has of a table, in a file of its own."""
+    table = load(table)
+    text = "# How fast\n\nWritten by `scripts/bench.sh --document`; the README explains it.\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + ours(table) + peers(table))
+
+
+def readme(table, instructions, path):
+    """Writes the part of the README that is between the two comments."""
+    table, instructions = load(table), load(instructions)
+    text = f"""{ours(table)}
 ![The same as bars](docs/bench/table.svg)
 
 How the cost of a key grows with the keys in a filter, the bits a key, and the length of a key:
 
 ![Nanoseconds a key](docs/bench/scale.svg)
-
-What else one might use, in the same run, nanoseconds each. rusty-leveldb makes LevelDB's filters,
-byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have formats of their own.
-
-{table_of_peers(table)}
-
+{peers(table)}
 Instructions, the same on every run:
 
 {table_of_instructions(instructions)}
@@ -260,6 +277,8 @@ def main():
             plot(document, path)
         case ["readme", table, instructions, path]:
             readme(table, instructions, path)
+        case ["table", table, path]:
+            markdown_file(table, path)
         case _:
             sys.exit(__doc__)
 

@@ -28,6 +28,16 @@ fn value(file: &str, name: &str, separator: char) -> Option<String> {
     Some(value.trim().trim_matches('"').to_owned())
 }
 
+/// Clouds give all generations of a processor one name. Its family and model tell them apart.
+fn processor() -> String {
+    let of_first = |name| value("/proc/cpuinfo", name, ':');
+    let name = of_first("model name").unwrap_or_default();
+    match (of_first("cpu family"), of_first("model\t")) {
+        (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+        _ => name,
+    }
+}
+
 impl Machine {
     pub fn this() -> Self {
         let date = Command::new("date").args(["-u", "+%F"]).output();
@@ -38,7 +48,7 @@ impl Machine {
             date: date.map_or(String::new(), |out| {
                 String::from_utf8_lossy(&out.stdout).trim().to_owned()
             }),
-            processor: value("/proc/cpuinfo", "model name", ':').unwrap_or_default(),
+            processor: processor(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             system: value("/etc/os-release", "PRETTY_NAME", '=').unwrap_or_default(),
             absent_kernels: Kernel::NAMES.into_iter().filter(absent).collect(),
