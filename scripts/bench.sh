@@ -22,8 +22,8 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL; e.g.
                     --sides avx512,drop-in-avx2
   --no-peers        without other people's libraries
-  --quick           fewer rounds, no rows of minutes, up to a million keys: a rough picture in
-                    about a minute
+  --quick           fewer rounds, no rows that take long to make ready, up to a million keys: a
+                    rough picture in about a minute
   --rounds N        instead of 201
   --json            one JSON document on stdout, and nothing else
   --plot FILE       also a plot of the ratios (with --scale: of the times), as .svg or .png;
@@ -46,9 +46,10 @@ leaves their ratio as it is. Two runs one after the other would compare the weat
 the thread had of the processor, not what passed. Before anything is timed, filters and answers are
 compared with stock's, and the run fails if a byte differs.
 
-Absent keys are 49,920 different ones: branch predictors learn shorter lists by heart, and stock
+Absent keys are 49,920 different ones or more: branch predictors learn shorter lists by heart, and stock
 would look faster than it is. A chain asks for a key that depends on the answer before: what a
-query costs a program that waits for it. LevelDB has no call for many keys or many filters; there
+query costs a program that waits for it. Where each key is asked of one of many filters, these are
+5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for many keys or many filters; there
 stock is asked one by one.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
@@ -97,6 +98,9 @@ case $plot in
   *) fail "--plot writes .svg or .png, not $plot" ;;
 esac
 [ -z "$document" ] || [ "$mode" = table ] || fail "--document is for the table"
+[[ -z $document && -z $plot ]] || for file in "$document" "$plot"; do
+  [ -d "$(dirname "$file")" ] || fail "there is no $(dirname "$file") to write into"
+done
 [ "$mode" = table ] || [ "$mode" = readme ] || peers=
 [ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
 

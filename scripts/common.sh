@@ -14,6 +14,14 @@ fail() {
   exit 1
 }
 
+# Its name, with what tells the generations apart that clouds give one name.
+processor() {
+  awk -F ': ' '/^model name/ { name = $2 } /^cpu family/ { family = $2 } /^model\t/ { model = $2 }
+    /^$/ { exit }
+    END { if (name) print name (family ? " (family " family ", model " model ")" : "")
+          else exit 1 }' /proc/cpuinfo || uname -m
+}
+
 # ensure_packages PACKAGE...: installs the Debian packages that are missing, or says which.
 ensure_packages() {
   local missing=() package

@@ -159,5 +159,5 @@ summary() {
 if [ -n "$document" ]; then
   summary >"$root/$document"
   printf '\n%s on %s, %s processors.\n' "$(rustc --version)" \
-    "$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" >>"$root/$document"
+    "$(processor)" "$(nproc)" >>"$root/$document"
 fi

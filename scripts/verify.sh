@@ -60,14 +60,13 @@ stock=$(stock_leveldb)
 
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit, changed"
-processor=$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
 verify() {
   "$target/release/verify" --stock "$stock" --library "$target/release/libleveldb_bloom.so" \
     --fact "Date=$(date -u +%F)" \
     --fact "Our library=$(cargo pkgid | sed 's/.*[#@]//'), commit $commit" \
     --fact "LevelDB=$(basename "$(readlink -f "$stock")"), libleveldb-dev $(dpkg-query -W -f '${Version}' libleveldb-dev)" \
     --fact "Compiler=$(rustc --version)" \
-    --fact "Machine=${processor:-$(uname -m)}, $(nproc) processors, $(. /etc/os-release && echo "$PRETTY_NAME")" \
+    --fact "Machine=$(processor), $(nproc) processors, $(. /etc/os-release && echo "$PRETTY_NAME")" \
     "$@"
 }
 if [ -n "$quick" ]; then

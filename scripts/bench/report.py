@@ -45,6 +45,10 @@ def is_ours(side):
     return side in ("portable", "avx2", "neon", "avx512") or side.startswith("drop-in")
 
 
+def is_peer(side):
+    return not is_ours(side) and side != "stock"
+
+
 def load(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -189,12 +193,10 @@ def table_of_ours(document):
 
 
 def table_of_peers(document):
-    def is_peer(side):
-        return not is_ours(side) and side != "stock"
-
     rows = [row for row in document["rows"] if columns([row], is_peer)]
-    best = columns(rows, lambda side: is_ours(side) and not side.startswith("drop-in"))[-1]
-    sides = [best, "stock"] + columns(rows, is_peer)
+    # The fastest kernel is the last.
+    ours = columns(rows, lambda side: is_ours(side) and not side.startswith("drop-in"))[-1:]
+    sides = ours + ["stock"] + columns(rows, is_peer)
     body = []
     for row in rows:
         figures = [own(row, side) for side in sides]
@@ -219,7 +221,7 @@ def ours(table):
         for row in table["rows"]
         for f in row["figures"]
         if is_ours(f["side"])
-    )
+    ) or [0]
     middle, worst = spread[len(spread) // 2], spread[-1]
     return f"""
 {origin(table)}.
@@ -231,6 +233,8 @@ Time for one key, query or filter, and stock's time divided by it. Half of a row
 
 
 def peers(table):
+    if not columns(table["rows"], is_peer):
+        return ""
     return f"""
 What else one might use, in the same run, nanoseconds each. rusty-leveldb makes LevelDB's filters,
 byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have formats of their own.
@@ -242,9 +246,10 @@ byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have f
 def markdown_file(table, path):
     """Writes what the README has of a table, in a file of its own."""
     table = load(table)
-    text = "# How fast\n\nWritten by `scripts/bench.sh --document`; the README explains it.\n"
+    text = "# How fast\n\nWritten by `scripts/bench.sh --document`; its `--help` explains the rows.\n"
+    text += ours(table) + peers(table)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text + ours(table) + peers(table))
+        file.write(text)
 
 
 def readme(table, instructions, path):

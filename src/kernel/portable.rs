@@ -11,8 +11,8 @@
 //! 2. Filters of up to 32 Kbit set a *byte* per bit in scratch memory, packed
 //!    at the end (see `bits::BYTE_PER_BIT_MAX`).
 //! 3. Remainders come from multiplication, for four keys in turn (see `bits`),
-//!    but for a query of few probes, which divides (see `few`); arrays of 2^31
-//!    bits and more take the specification's way.
+//!    but where one key is asked of one filter by few probes (see `few`);
+//!    arrays of 2^31 bits and more take the specification's way.
 //! 4. Keys are asked for before they are needed, and so are the bits of an array
 //!    beyond `FAR_TO_SET`.
 //! 5. A query asks for four bits before it looks whether one was clear: where

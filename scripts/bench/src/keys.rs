@@ -81,7 +81,9 @@ impl Keys {
             start = start.wrapping_add(size);
             slice
         });
-        Keys { slices: slices.collect(), bytes, in_order: true }
+        let slices: Vec<_> = slices.collect();
+        assert_eq!(slices.iter().map(|slice| slice.size).sum::<usize>(), bytes.len());
+        Keys { slices, bytes, in_order: true }
     }
 
     /// The same keys listed in random order, so that their bytes are all over memory.

@@ -247,9 +247,10 @@ impl Side for Virtual {
             }
             Work::Scattered { members, per, asked, which } => {
                 let policy = self.policy(BITS);
-                let filters =
-                    scattered(members.slices(), *per, which, |keys| policy.filter(keys, BITS));
+                let make = |keys: &[Slice]| policy.filter(keys, BITS);
+                let filters = one_after_the_other(members.slices(), *per, make);
                 let mut result = filters.borrowed().concat();
+                let filters = filters.chosen(which.iter().copied());
                 for (key, filter) in asked.slices().chunks(1).zip(filters.borrowed()) {
                     result.extend(policy.answers(key, filter));
                 }
@@ -260,16 +261,10 @@ impl Side for Virtual {
     }
 }
 
-/// The filter of each key that is asked for, of filters that lie one after the other.
-fn scattered<K>(
-    members: &[K],
-    per: usize,
-    which: &[usize],
-    filter: impl Fn(&[K]) -> Vec<u8>,
-) -> Keys {
+/// Filters of so many members each, one after the other in memory.
+fn one_after_the_other<K>(members: &[K], per: usize, filter: impl Fn(&[K]) -> Vec<u8>) -> Keys {
     let filters: Vec<Vec<u8>> = members.chunks_exact(per).map(filter).collect();
-    let all = Keys::of(filters.concat(), filters.iter().map(Vec::len));
-    all.chosen(which.iter().copied())
+    Keys::of(filters.concat(), filters.iter().map(Vec::len))
 }
 
 /// One of our kernels, through the Rust library.
@@ -391,8 +386,10 @@ impl Side for Ours {
             }
             Work::Scattered { members, per, asked, which } => {
                 let (policy, asked) = (self.policy(BITS), asked.borrowed());
-                let filters = scattered(members.borrowed(), *per, which, |keys| new(&policy, keys));
+                let make = |keys: &[&[u8]]| new(&policy, keys);
+                let filters = one_after_the_other(members.borrowed(), *per, make);
                 let mut result = filters.borrowed().concat();
+                let filters = filters.chosen(which.iter().copied());
                 for (key, filter) in asked.iter().zip(filters.borrowed()) {
                     result.push(policy.key_may_match(key, filter).into());
                 }

@@ -38,7 +38,7 @@ fn print(row: &Measured) {
     let mut name = row.name;
     for figure in &row.figures {
         let ns = &figure.ns;
-        print!("{name:38} {:16} {:8.2}  {:15}", figure.side, ns.median, between(ns.q1, ns.q3));
+        print!("{name:46} {:16} {:8.2}  {:15}", figure.side, ns.median, between(ns.q1, ns.q3));
         name = "";
         if figure.side == "stock" {
             println!();
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<Table, String> {
         println!("{}", table.machine);
         println!("The drop-in policy's route to its host: {}\n", table.drop_in_route);
         println!(
-            "{:38} {:16} {:>8}  {:15} {:>6}  {:13} {:>6}",
+            "{:46} {:16} {:>8}  {:15} {:>6}  {:13} {:>6}",
             "", "", "ns each", "quartiles", "x", "quartiles", "target"
         );
     }

@@ -57,7 +57,7 @@ pub struct Row {
     /// What one is: a key, a query, a filter.
     pub unit: &'static str,
     pub targets: Targets,
-    /// Takes longer than the others together.
+    /// Takes long, if only to make ready.
     pub long: bool,
     pub make: Box<dyn Fn() -> Work>,
 }
