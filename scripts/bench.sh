@@ -46,11 +46,11 @@ leaves their ratio as it is. Two runs one after the other would compare the weat
 the thread had of the processor, not what passed. Before anything is timed, filters and answers are
 compared with stock's, and the run fails if a byte differs.
 
-Absent keys are 49,920 different ones or more: branch predictors learn shorter lists by heart, and stock
-would look faster than it is. A chain asks for a key that depends on the answer before: what a
+Absent keys are 49,920 different ones or more: branch predictors learn shorter lists by heart, and
+stock would look faster than it is. A chain asks for a key that depends on the answer before: what a
 query costs a program that waits for it. Where each key is asked of one of many filters, these are
-5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for many keys or many filters; there
-stock is asked one by one.
+5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
+many keys or many filters; there stock is asked one by one.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
 them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,

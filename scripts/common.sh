@@ -14,13 +14,13 @@ fail() {
   exit 1
 }
 
-# Its name, with what tells the generations apart that clouds give one name.
-processor() {
-  awk -F ': ' '/^model name/ { name = $2 } /^cpu family/ { family = $2 } /^model\t/ { model = $2 }
-    /^$/ { exit }
-    END { if (name) print name (family ? " (family " family ", model " model ")" : "")
-          else exit 1 }' /proc/cpuinfo || uname -m
-}
+# What documents say of the machine, for the programs that write them too. Clouds give all generations
+# of a processor one name; its family and model tell them apart.
+PROCESSOR=$(awk -F ': ' '/^model name/ { name = $2 } /^cpu family/ { family = $2 }
+  /^model\t/ { model = $2 } /^$/ { exit }
+  END { if (name) print name (family ? " (family " family ", model " model ")" : "")
+        else exit 1 }' /proc/cpuinfo 2>/dev/null || uname -m)
+export PROCESSOR
 
 # ensure_packages PACKAGE...: installs the Debian packages that are missing, or says which.
 ensure_packages() {

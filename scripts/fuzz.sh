@@ -159,5 +159,5 @@ summary() {
 if [ -n "$document" ]; then
   summary >"$root/$document"
   printf '\n%s on %s, %s processors.\n' "$(rustc --version)" \
-    "$(processor)" "$(nproc)" >>"$root/$document"
+    "$PROCESSOR" "$(nproc)" >>"$root/$document"
 fi

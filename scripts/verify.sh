@@ -66,7 +66,7 @@ verify() {
     --fact "Our library=$(cargo pkgid | sed 's/.*[#@]//'), commit $commit" \
     --fact "LevelDB=$(basename "$(readlink -f "$stock")"), libleveldb-dev $(dpkg-query -W -f '${Version}' libleveldb-dev)" \
     --fact "Compiler=$(rustc --version)" \
-    --fact "Machine=$(processor), $(nproc) processors, $(. /etc/os-release && echo "$PRETTY_NAME")" \
+    --fact "Machine=$PROCESSOR, $(nproc) processors, $(. /etc/os-release && echo "$PRETTY_NAME")" \
     "$@"
 }
 if [ -n "$quick" ]; then

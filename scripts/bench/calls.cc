@@ -66,8 +66,8 @@ size_t calls_filters(const FilterPolicy* policy, const Slice* keys, size_t n, co
 }
 
 // Each key is asked of the filter that is listed with it.
-size_t calls_scattered(const FilterPolicy* policy, const Slice* keys, size_t n,
-                       const Slice* filters) {
+size_t calls_one_of_many(const FilterPolicy* policy, const Slice* keys, size_t n,
+                         const Slice* filters) {
   size_t ones = 0;
   for (size_t i = 0; i < n; i++) ones += policy->KeyMayMatch(keys[i], filters[i]);
   return ones;

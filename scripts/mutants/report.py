@@ -12,7 +12,6 @@ import collections
 import datetime
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -58,9 +57,7 @@ def read_survivors(name):
 
 
 def machine():
-    names = [line.split(":", 1)[1].strip() for line in read_lines("/proc/cpuinfo")
-             if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} processors"
+    return f"{os.environ['PROCESSOR']}, {os.cpu_count()} processors"
 
 
 def said_by(*command):

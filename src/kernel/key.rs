@@ -112,6 +112,7 @@ pub(crate) fn prefetch(keys: &[Key]) {
     }
 }
 
+/// Whether they may lie anywhere in memory.
 #[inline(always)]
 pub(super) fn lie_apart(keys: &[Key]) -> bool {
     match (keys, keys) {

@@ -1,5 +1,6 @@
 //! Where and when the figures were taken.
 
+use std::env;
 use std::fmt;
 use std::fs;
 use std::process::Command;
@@ -21,21 +22,10 @@ pub struct Machine {
     version: &'static str,
 }
 
-fn value(file: &str, name: &str, separator: char) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    let (_, value) = line.split_once(separator)?;
-    Some(value.trim().trim_matches('"').to_owned())
-}
-
-/// Clouds give all generations of a processor one name. Its family and model tell them apart.
-fn processor() -> String {
-    let of_first = |name| value("/proc/cpuinfo", name, ':');
-    let name = of_first("model name").unwrap_or_default();
-    match (of_first("cpu family"), of_first("model\t")) {
-        (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
-        _ => name,
-    }
+fn system() -> Option<String> {
+    let text = fs::read_to_string("/etc/os-release").ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim().trim_matches('"').to_owned())
 }
 
 impl Machine {
@@ -48,9 +38,10 @@ impl Machine {
             date: date.map_or(String::new(), |out| {
                 String::from_utf8_lossy(&out.stdout).trim().to_owned()
             }),
-            processor: processor(),
+            // As scripts/common.sh says it.
+            processor: env::var("PROCESSOR").unwrap_or_default(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
-            system: value("/etc/os-release", "PRETTY_NAME", '=').unwrap_or_default(),
+            system: system().unwrap_or_default(),
             absent_kernels: Kernel::NAMES.into_iter().filter(absent).collect(),
             load: load.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(0.0),
             version: env!("CARGO_PKG_VERSION"),

@@ -61,7 +61,7 @@ impl Side for RustyLevelDb {
                 let run = move || asked.slices().iter().filter(&one).count();
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::Scattered { .. } => None,
+            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => None,
         }
     }
 }
@@ -99,7 +99,7 @@ impl Side for FastBloom {
                 assert!(members.slices().iter().all(|key| one(&key)), "fastbloom lost keys");
                 Box::new(move || asked.slices().iter().filter(&one).count())
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::Scattered { .. } => return None,
+            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => return None,
         };
         Some(Prepared { run, result: Vec::new() })
     }

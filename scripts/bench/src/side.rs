@@ -68,7 +68,7 @@ pub struct Calls {
     query: Ask,
     chain: Ask,
     filters: unsafe extern "C" fn(*const c_void, *const Slice, usize, *const Slice, usize) -> usize,
-    scattered: Ask,
+    one_of_many: Ask,
 }
 
 impl Calls {
@@ -83,7 +83,7 @@ impl Calls {
                 query: function(library, "calls_query")?,
                 chain: function(library, "calls_chain")?,
                 filters: function(library, "calls_filters")?,
-                scattered: function(library, "calls_scattered")?,
+                one_of_many: function(library, "calls_one_of_many")?,
             })
         }
     }
@@ -160,7 +160,7 @@ impl VirtualPolicy {
 
     fn ask_each(&self, keys: &[Slice], filters: &[Slice]) -> usize {
         assert_eq!(keys.len(), filters.len());
-        let function = self.calls.scattered;
+        let function = self.calls.one_of_many;
         // SAFETY: a living policy, a list of keys, and one of as many filters.
         unsafe { function(self.policy, keys.as_ptr(), keys.len(), filters.as_ptr()) }
     }
@@ -245,7 +245,7 @@ impl Side for Virtual {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::Scattered { members, per, asked, which } => {
+            Work::OneOfMany { members, per, asked, which } => {
                 let policy = self.policy(BITS);
                 let make = |keys: &[Slice]| policy.filter(keys, BITS);
                 let filters = one_after_the_other(members.slices(), *per, make);
@@ -384,7 +384,7 @@ impl Side for Ours {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::Scattered { members, per, asked, which } => {
+            Work::OneOfMany { members, per, asked, which } => {
                 let (policy, asked) = (self.policy(BITS), asked.borrowed());
                 let make = |keys: &[&[u8]]| new(&policy, keys);
                 let filters = one_after_the_other(members.borrowed(), *per, make);
@@ -468,7 +468,7 @@ impl Side for Shared {
                 assert_eq!(filter.query(members), members.len(), "{} lost keys", self.name);
                 Box::new(move || filter.query(asked.slices()))
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::Scattered { .. } => return None,
+            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => return None,
         };
         Some(Prepared { run, result: Vec::new() })
     }

@@ -11,7 +11,7 @@ pub enum Work {
     /// Many filters are asked for each key.
     Filters { members: Vec<Keys>, asked: Keys },
     /// Each key is asked of one of the filters of `per` members: `which[i]` for key i.
-    Scattered { members: Keys, per: usize, asked: Keys, which: Vec<usize> },
+    OneOfMany { members: Keys, per: usize, asked: Keys, which: Vec<usize> },
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -29,7 +29,7 @@ impl Work {
     pub fn units(&self) -> usize {
         match self {
             Work::Create { keys, per, .. } => keys.slices().len() / per * per,
-            Work::Query { asked, .. } | Work::Scattered { asked, .. } => asked.slices().len(),
+            Work::Query { asked, .. } | Work::OneOfMany { asked, .. } => asked.slices().len(),
             Work::Filters { members, asked } => members.len() * asked.slices().len(),
         }
     }
@@ -85,7 +85,7 @@ fn filters(members: usize) -> Work {
 }
 
 /// As a LevelDB whose filters are in no cache of a core's: 5 MB of them, one after the other.
-fn scattered(per: usize, present: bool) -> Work {
+fn one_of_many(per: usize, present: bool) -> Work {
     const MEMBERS: usize = 4_000_000;
     const ASKED: usize = 100_000;
     let members = Keys::random(MEMBERS, 16..=16, 1);
@@ -96,7 +96,7 @@ fn scattered(per: usize, present: bool) -> Work {
     } else {
         Keys::random(ASKED, 16..=16, 99)
     };
-    Work::Scattered { members, per, asked, which }
+    Work::OneOfMany { members, per, asked, which }
 }
 
 /// The rows of the table, in its order.
@@ -124,8 +124,8 @@ pub fn rows() -> Vec<Row> {
         asked_with(BITS, name, targets, members, present, how)
     };
     let long = |row: Row| Row { long: true, ..row };
-    let one_of_many = |name, per, present| {
-        long(row(name, "query", [1.0; 4], Box::new(move || scattered(per, present))))
+    let asked_of_one = |name, per, present| {
+        long(row(name, "query", [1.0; 4], Box::new(move || one_of_many(per, present))))
     };
     let of_16 = |per| create(CREATED / 5 / per * per, 16..=16, per, BITS);
     let mixed = |per: usize| create(per.max(CREATED), 8..=64, per, BITS);
@@ -171,10 +171,10 @@ pub fn rows() -> Vec<Row> {
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
         asked_with(2, "query, filter of 1,000, 2 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(2, "query, filter of 1,000, 2 bits, absent", [1.0; 4], 1_000, false, one),
-        one_of_many("query, one of 200,000 filters of 20, present", 20, true),
-        one_of_many("query, one of 200,000 filters of 20, absent", 20, false),
-        one_of_many("query, one of 4,000 filters of 1,000, present", 1_000, true),
-        one_of_many("query, one of 4,000 filters of 1,000, absent", 1_000, false),
+        asked_of_one("query, one of 200,000 filters of 20, present", 20, true),
+        asked_of_one("query, one of 200,000 filters of 20, absent", 20, false),
+        asked_of_one("query, one of 4,000 filters of 1,000, present", 1_000, true),
+        asked_of_one("query, one of 4,000 filters of 1,000, absent", 1_000, false),
         asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
         asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
         asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
