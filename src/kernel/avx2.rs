@@ -24,8 +24,8 @@
 //!    the bits in them: nothing is taken apart that an address can be made of.
 //! 6. A batch of queries asks for sixteen keys side by side, and for eight
 //!    probes of each before it looks whether to stop. Their bits are looked up
-//!    in registers, where the filter fits in two, or loaded one by one: gathers
-//!    took 1.1 to 1.2 times as long.
+//!    in registers, where the filter fits in two and is transposed for it, or
+//!    loaded one by one: gathers took 1.1 to 1.2 times as long.
 //! 7. A query for one key has a probe in each lane, where the filter fits in
 //!    registers; of many filters up to eight, which is up to 12 bits a key. Others
 //!    are asked as the portable kernel does; for one filter it is called before

@@ -203,12 +203,13 @@ unsafe fn create_by_bytes(
             }
         }
         if let Some(bytes) = bytes.next() {
-            // SAFETY: 64 bytes.
-            let v = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-            let mut packed = _mm512_test_epi8_mask(v, v);
-            for out in words.into_remainder() {
-                out.write(packed as u8);
-                packed >>= 8;
+            let out = words.into_remainder();
+            let mask = _bzhi_u32(u32::MAX, out.len() as u32) as u16;
+            // SAFETY: 64 bytes; the mask names what is left of the array.
+            unsafe {
+                let v = _mm512_loadu_si512(bytes.as_ptr().cast());
+                let packed = _mm_cvtsi64_si128(_mm512_test_epi8_mask(v, v) as i64);
+                _mm_mask_storeu_epi8(out.as_mut_ptr().cast(), mask, packed);
             }
         }
     })

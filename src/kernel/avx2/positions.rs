@@ -70,7 +70,7 @@ impl Modulus {
 #[derive(Clone, Copy)]
 pub(super) struct Positions {
     /// The next positions.
-    p: __m256i,
+    pub p: __m256i,
     /// The sum of hash and deltas, and delta, with the sign bit flipped, so
     /// that a signed comparison tells where the sum wrapped.
     sum: __m256i,

@@ -42,7 +42,7 @@ static TO_FRONT: [u8; 32] = {
 /// A filter's bits. A trait, because closures would not be inlined where the
 /// function that they are in has no instruction set.
 trait Bits: Copy {
-    /// The bits at eight positions, each at the top of its lane.
+    /// The bits at eight positions, each the lowest of its lane.
     ///
     /// # Safety
     /// The processor has AVX2; the positions are in the filter's array.
@@ -112,7 +112,60 @@ impl Bits for Small {
                     _mm256_blendv_epi8(low, high, beyond)
                 }
             };
-            _mm256_sllv_epi32(found, _mm256_andnot_si256(p, _mm256_set1_epi32(31)))
+            _mm256_srlv_epi32(found, _mm256_and_si256(p, _mm256_set1_epi32(31)))
+        }
+    }
+}
+
+/// A small filter for many keys: word i has bit i of every byte, so that a position's
+/// lowest bits name its word and the others its bit. In a batch of 256 a key takes 1.75 ns in
+/// place of 1.85 (AMD EPYC of the fourth generation, 2026-11-23).
+#[derive(Clone, Copy)]
+struct Transposed {
+    low: __m256i,
+    /// Of more than 32 bytes the last 32, and how many are before them.
+    high: Option<(__m256i, __m256i)>,
+}
+
+impl Transposed {
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn of(Small { low, high, .. }: Small, len: usize) -> Transposed {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let words = |mut bytes| {
+                let (mut words, mut left) = (_mm256_setzero_si256(), LANES);
+                while left > 0 {
+                    // Otherwise the loop would be written out.
+                    left = opaque!(left - 1);
+                    let along = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+                    let word = _mm256_set1_epi32(_mm256_movemask_epi8(bytes));
+                    words = _mm256_permutevar8x32_epi32(words, along);
+                    words = _mm256_blend_epi32::<1>(words, word);
+                    bytes = _mm256_add_epi8(bytes, bytes);
+                }
+                words
+            };
+            let before = _mm256_set1_epi32(len as i32 - 32);
+            Transposed { low: words(low), high: high.map(|(high, _)| (words(high), before)) }
+        }
+    }
+}
+
+impl Bits for Transposed {
+    #[inline(always)]
+    unsafe fn look_up(self, p: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            // A shift by more than a lane has, or by less than nothing, leaves no bit. By 16
+            // bits, or a compiler would compare p with what gives such a shift.
+            let byte = _mm256_srli_epi16::<3>(p);
+            let low = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(self.low, p), byte);
+            let Some((high, before)) = self.high else { return low };
+            let byte = _mm256_sub_epi32(byte, before);
+            let high = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(high, p), byte);
+            _mm256_or_si256(low, high)
         }
     }
 }
@@ -126,7 +179,7 @@ struct Sums {
 }
 
 /// From word k on, the lanes of k probes.
-static ASKED: [i32; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1];
+static ASKED: [i32; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 impl Sums {
     /// # Safety
@@ -150,17 +203,17 @@ impl Sums {
     unsafe fn all_set(mut self, mut k: u32, modulus: Modulus, filter: impl Bits) -> bool {
         // SAFETY: the caller's word; `ASKED` has a vector at 0..=8.
         unsafe {
-            let mut found = _mm256_castsi256_ps(filter.look_up(modulus.rem(self.eight)));
+            let mut found = filter.look_up(modulus.rem(self.eight));
             while k > LANES as u32 {
-                if _mm256_movemask_ps(found) != 0xff {
+                if _mm256_testc_si256(found, _mm256_set1_epi32(1)) == 0 {
                     return false;
                 }
                 k -= LANES as u32;
                 self.eight = _mm256_add_epi32(self.eight, _mm256_slli_epi32::<3>(self.delta));
-                found = _mm256_castsi256_ps(filter.look_up(modulus.rem(self.eight)));
+                found = filter.look_up(modulus.rem(self.eight));
             }
-            let asked = _mm256_loadu_ps(ASKED.as_ptr().add(k as usize).cast());
-            _mm256_testc_ps(found, asked) != 0
+            let asked = _mm256_loadu_si256(ASKED.as_ptr().add(k as usize).cast());
+            _mm256_testc_si256(found, asked) != 0
         }
     }
 }
@@ -175,8 +228,7 @@ impl Bits for &[u8] {
             let low = four_bytes(self, _mm256_castsi256_si128(byte));
             let high = four_bytes(self, _mm256_extracti128_si256::<1>(byte));
             let bytes = _mm256_cvtepu8_epi32(_mm_unpacklo_epi32(low, high));
-            let to_top = _mm256_andnot_si256(p, _mm256_set1_epi32(7));
-            _mm256_sllv_epi32(bytes, _mm256_add_epi32(to_top, _mm256_set1_epi32(24)))
+            _mm256_srlv_epi32(bytes, _mm256_and_si256(p, _mm256_set1_epi32(7)))
         }
     }
 }
@@ -255,10 +307,12 @@ pub(in super::super) unsafe fn keys_may_match(
     let Some(bits) = bits::bits_of(array.len()) else {
         return portable::keys_may_match(keys, filter, results);
     };
-    // SAFETY: the caller has AVX2; a small filter's size was looked at.
-    let (modulus, small) = unsafe {
-        (Wrapping::new(bits), SMALL.contains(&filter.len()).then(|| Small::load(filter)))
-    };
+    // SAFETY: the caller has AVX2.
+    let modulus = unsafe { Wrapping::new(bits) };
+    let small = SMALL.contains(&filter.len()).then(|| {
+        // SAFETY: the caller has AVX2; the size was looked at.
+        unsafe { Transposed::of(Small::load(filter), filter.len()) }
+    });
     let mut results = results.chunks_mut(LANES);
     let mut ones = 0;
     let answer_for = |Eights { h, .. }: Eights| {
@@ -274,15 +328,16 @@ pub(in super::super) unsafe fn keys_may_match(
                     None => all_set(positions, k, array),
                 })
             };
-            for (answers, results) in answers.into_iter().zip((&mut results).take(two.len())) {
+            for (mut answers, results) in answers.into_iter().zip((&mut results).take(two.len())) {
                 // A one is one bit. Of the last eight keys, the first may be some of those before.
-                let answers = answers >> (8 * (LANES - results.len()));
+                answers >>= 8 * (LANES - results.len());
                 ones += answers.count_ones() as usize;
                 match <&mut [u8; LANES]>::try_from(&mut *results) {
                     Ok(results) => *results = answers.to_le_bytes(),
                     Err(_) => {
-                        for (to, from) in results.iter_mut().zip(answers.to_le_bytes()) {
-                            *to = from;
+                        for result in results {
+                            *result = answers as u8;
+                            answers >>= 8;
                         }
                     }
                 }
@@ -297,7 +352,7 @@ pub(in super::super) unsafe fn keys_may_match(
 /// After how many probes of a batch's keys it is looked whether any key is left.
 const AT_ONCE: u32 = 8;
 
-/// Whether the bits at `k` positions are set, at the top of each lane.
+/// Whether the bits at `k` positions are set, in the lowest bit of each lane.
 ///
 /// # Safety
 /// The processor has AVX2; the positions are in the filter's array.
@@ -307,20 +362,25 @@ unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> 
     unsafe {
         let (mut in_a, mut in_b) = (_mm256_set1_epi32(-1), _mm256_set1_epi32(-1));
         for j in 1..=k {
-            in_a = _mm256_and_si256(in_a, filter.look_up(a.next()));
-            in_b = _mm256_and_si256(in_b, filter.look_up(b.next()));
+            in_a = _mm256_and_si256(in_a, filter.look_up(a.p));
+            in_b = _mm256_and_si256(in_b, filter.look_up(b.p));
+            if j == k {
+                break;
+            }
             if j % AT_ONCE == 0 {
                 let any = _mm256_or_si256(in_a, in_b);
-                if _mm256_movemask_ps(_mm256_castsi256_ps(any)) == 0 {
+                if _mm256_testz_si256(any, _mm256_set1_epi32(1)) != 0 {
                     break;
                 }
             }
+            a.next();
+            b.next();
         }
         [in_a, in_b]
     }
 }
 
-/// The top bits of sixteen keys' lanes, a byte each, in the order of the keys.
+/// The lowest bits of sixteen keys' lanes, a byte each, in the order of the keys.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -330,11 +390,11 @@ unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u64; 2] {
     unsafe {
         // Each half of the register has four of a and four of b: keys 0, 2, 4 and 6 the
         // one, and 1, 3, 5 and 7 the other.
-        let words = _mm256_packs_epi32(a, b);
+        let lowest = |lanes| _mm256_and_si256(lanes, _mm256_set1_epi32(1));
+        let words = _mm256_packs_epi32(lowest(a), lowest(b));
         let bytes = _mm256_packs_epi16(words, words);
-        let bytes =
+        let ones =
             _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
-        let ones = _mm_and_si128(_mm_srli_epi16::<7>(bytes), _mm_set1_epi8(1));
         mem::transmute::<__m128i, [u64; 2]>(ones)
     }
 }
