@@ -352,7 +352,7 @@ pub(in super::super) unsafe fn keys_may_match(
 /// After how many probes of a batch's keys it is looked whether any key is left.
 const AT_ONCE: u32 = 8;
 
-/// Whether the bits at `k` positions are set, in the lowest bit of each lane.
+/// One in each lane where the bits at `k` positions are set, and zero elsewhere.
 ///
 /// # Safety
 /// The processor has AVX2; the positions are in the filter's array.
@@ -360,7 +360,7 @@ const AT_ONCE: u32 = 8;
 unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> [__m256i; 2] {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let (mut in_a, mut in_b) = (_mm256_set1_epi32(-1), _mm256_set1_epi32(-1));
+        let (mut in_a, mut in_b) = (_mm256_set1_epi32(1), _mm256_set1_epi32(1));
         for j in 1..=k {
             in_a = _mm256_and_si256(in_a, filter.look_up(a.p));
             in_b = _mm256_and_si256(in_b, filter.look_up(b.p));
@@ -369,7 +369,7 @@ unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> 
             }
             if j % AT_ONCE == 0 {
                 let any = _mm256_or_si256(in_a, in_b);
-                if _mm256_testz_si256(any, _mm256_set1_epi32(1)) != 0 {
+                if _mm256_testz_si256(any, any) != 0 {
                     break;
                 }
             }
@@ -380,7 +380,7 @@ unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> 
     }
 }
 
-/// The lowest bits of sixteen keys' lanes, a byte each, in the order of the keys.
+/// The ones and zeros of sixteen keys' lanes, a byte each, in the order of the keys.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -390,8 +390,7 @@ unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u64; 2] {
     unsafe {
         // Each half of the register has four of a and four of b: keys 0, 2, 4 and 6 the
         // one, and 1, 3, 5 and 7 the other.
-        let lowest = |lanes| _mm256_and_si256(lanes, _mm256_set1_epi32(1));
-        let words = _mm256_packs_epi32(lowest(a), lowest(b));
+        let words = _mm256_packs_epi32(a, b);
         let bytes = _mm256_packs_epi16(words, words);
         let ones =
             _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
