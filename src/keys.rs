@@ -64,7 +64,8 @@ impl<'a> FlatKeys<'a> {
         Ok(FlatKeys { data, layout: Layout::Offsets64(offsets), num_keys })
     }
 
-    /// `num_keys` keys of `key_len` bytes each, as in a numpy array of dtype `S16`.
+    /// `num_keys` keys of `key_len` bytes each, as in a numpy array of dtype `S16`. Keys of no bytes
+    /// are gone through one by one all the same, however many they are said to be.
     ///
     /// # Errors
     /// [`InvalidOffsets`] if `data` is not as long as the keys together.

@@ -27,7 +27,7 @@
 //!    in registers, where the filter fits in two and is transposed for it, or
 //!    loaded one by one: gathers took 1.1 to 1.2 times as long.
 //! 7. A query for one key has a probe in each lane, where the filter fits in
-//!    registers; of many filters up to eight, which is up to 12 bits a key. Others
+//!    registers; of many filters up to eight, which is up to 13 bits a key. Others
 //!    are asked as the portable kernel does; for one filter it is called before
 //!    anything else is looked at.
 //!
@@ -69,21 +69,6 @@ const LANES: usize = 8;
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if keys.len() < portable::FEW {
-        return portable::create_from_few(keys, k, array);
-    }
-    // SAFETY: the caller's word.
-    unsafe { create_from_many(keys, k, array) }
-}
-
-/// `create` of more than a few keys: apart, because few need no room on the
-/// stack.
-///
-/// # Safety
-/// As there.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {

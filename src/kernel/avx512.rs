@@ -48,7 +48,7 @@ use core::num::NonZeroU32;
 
 use super::avx2::positions::{TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, Key, avx2, cpu, portable, scratch};
+use super::{Kernel, Key, avx2, cpu, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
 use positions::{MODULUS_MAX, Modulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
@@ -72,9 +72,6 @@ const LANES: usize = 8;
 
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if keys.len() < portable::FEW {
-        return portable::create_from_few(keys, k, array);
-    }
     match bits::bits_of(array.len()) {
         // SAFETY: the sizes were looked at.
         Some(bits) if array.len() <= 32 => unsafe { create_in_words::<4>(keys, k, bits, array) },

@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use super::{Key, key};
+use super::{Key, key, portable};
 
 /// Up to this many bits a filter is built with one byte a bit in scratch
 /// memory and packed at the end: a plain store, where setting a bit in place
@@ -93,26 +93,28 @@ fn inverse(bits: NonZeroU32) -> u64 {
 }
 
 /// Calls `set` with what the positions of all probes of these keys are the remainders of, those of
-/// four keys in turn: to keep count of one key's probes would take as long as two of them. A
+/// four keys in turn: to keep count of one key's probes takes as long as two of them. A
 /// remainder a probe rather than sums of two, as a vector kernel would do: none waits for the one
 /// before, and the sums would have to be corrected wherever the hash wraps.
 #[inline(always)]
 pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
-    for four in hashes.chunks(4) {
-        // To set a bit twice is to set it once.
-        let mut sums = match *four {
-            [a, b, c, d] => [a, b, c, d],
-            [a, b, c] => [a, b, c, c],
-            [a, b] => [a, b, b, b],
-            [a, ..] => [a; 4],
-            [] => return,
-        };
+    let fours = hashes.chunks_exact(4);
+    let rest = fours.remainder();
+    for four in fours {
+        let Ok(mut sums) = <[u32; 4]>::try_from(four) else { continue };
         let deltas = sums.map(|h| h.rotate_right(17));
         for _ in 0..k {
             for (sum, delta) in sums.iter_mut().zip(deltas) {
                 set(*sum);
                 *sum = sum.wrapping_add(delta);
             }
+        }
+    }
+    for &h in rest {
+        let mut sum = h;
+        for _ in 0..k {
+            set(sum);
+            sum = portable::one_by_one(sum.wrapping_add(h.rotate_right(17)));
         }
     }
 }

@@ -164,9 +164,8 @@ fn each_position(keys: &[Key], k: u32, modulus: Modulus, mut set: impl FnMut(u32
 }
 
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    let modulus = match Modulus::new(array.len()) {
-        Some(modulus) if keys.len() >= portable::FEW => modulus,
-        _ => return portable::create(keys, k, array),
+    let Some(modulus) = Modulus::new(array.len()) else {
+        return portable::create(keys, k, array);
     };
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         let done = scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {

@@ -169,10 +169,29 @@ unsafe fn word(key: &Key, at: usize) -> u32 {
     u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
 }
 
+/// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer:
+/// each of three keys is hashed in turn, and each of six has its bits in a register.
+#[inline(always)]
+pub(super) const fn are_few(keys: usize, bytes: usize) -> bool {
+    keys < 4 || fit_a_register(keys, bytes)
+}
+
+/// 64 bits are the fewest that a policy makes.
+#[inline(always)]
+const fn fit_a_register(keys: usize, bytes: usize) -> bool {
+    bytes == 8 && keys < 7
+}
+
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if keys.len() < FEW {
-        return create_from_few(keys, k, array);
+    if fit_a_register(keys.len(), array.len()) {
+        create_in_a_register(keys, k, array);
+    } else {
+        create_from_many(keys, k, array);
     }
+}
+
+#[inline(never)]
+fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         if let Some(modulus) = Modulus::new(array.len()) {
             if create_by_bytes(keys, k, modulus, array) {
@@ -184,19 +203,10 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     unsafe { bits::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
-/// Fewer keys than this are not worth scratch memory, nor vectors.
-pub(super) const FEW: usize = 6;
-
-#[inline]
-pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if array.len() != 8 {
-        let mut hashes = [0; FEW];
-        for (h, key) in hashes.iter_mut().zip(keys) {
-            *h = hash_apart(*key);
-        }
-        return insert(hashes.get(..keys.len()).unwrap_or(&[]), k, bits::zeroed(array));
-    }
-    // 64 bits, the fewest a policy makes: the remainder is the sum's last six bits.
+/// An array of 64 bits.
+#[inline(always)]
+fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // The remainder is the sum's last six bits.
     let mut all = 0u64;
     for key in keys {
         let mut sum = hash(key.as_bytes());
@@ -218,7 +228,7 @@ pub(super) fn create_from_few(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
     not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
     allow(unused_mut)
 )]
-fn one_by_one(mut sum: u32) -> u32 {
+pub(super) fn one_by_one(mut sum: u32) -> u32 {
     // SAFETY: no instructions.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
     unsafe {

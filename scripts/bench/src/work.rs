@@ -133,6 +133,9 @@ pub fn rows() -> Vec<Row> {
     let batch = How::Batch(BATCH);
     vec![
         created("create, 1 key", [1.0, 1.0, 1.0, 1.0], 1, of_16),
+        created("create, 5 keys, 20 bits a key", [1.0; 4], 5, |per| {
+            create(CREATED / 5, 16..=16, per, 20)
+        }),
         created("create, 20 keys", [2.5, 4.1, 5.3, 4.0], 20, of_16),
         created("create, 1,000 keys", [2.7, 4.6, 5.7, 5.5], 1_000, of_16),
         created("create, 1,000 keys of 100 B", [2.6, 5.8, 7.5, 1.0], 1_000, |per| {

@@ -5,7 +5,7 @@ use core::mem::{self, MaybeUninit};
 use core::slice;
 
 use super::super::avx2::hash::{Groups, ZEROS, at_least_eight};
-use super::super::{Key, key};
+use super::super::{Key, key, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -261,20 +261,18 @@ fn lane(vector: &__m512i, lane: usize) -> u64 {
 /// The processor has AVX-512; there are as many hashes as keys.
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    let mut padded = [const { MaybeUninit::uninit() }; LANES];
-    let Some((all, n)) = at_least_eight(keys, &mut padded) else { return };
-    let copies = n - keys.len();
-    let there = (0xff << copies) as __mmask8;
-    // What is not there is not written.
-    let hashes = hashes.as_mut_ptr().wrapping_sub(copies);
+    let n = keys.len();
+    if n < LANES {
+        return portable::hash_keys(keys, hashes);
+    }
     let mut at = 0;
     while at < n {
         // At least eight: the last may be some of those before.
         let from = at.min(n - LANES);
-        let groups = Groups::of(all.wrapping_add(from), n - from, GROUPS);
+        let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from, GROUPS);
         let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
         // SAFETY: `from` and as many keys on are within n, which is also how
-        // many hashes there are, or as many as the mask names.
+        // many hashes there are.
         unsafe {
             hash(groups, h.as_mut_ptr().cast());
             // Otherwise the loop would be written out.
@@ -282,7 +280,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
             let h: *const __m512i = h.as_ptr().cast();
             for (g, start) in groups.starts().enumerate() {
                 let h = _mm512_cvtepi64_epi32(*h.add(g));
-                _mm256_mask_storeu_epi32(hashes.wrapping_add(from + start).cast(), there, h);
+                _mm256_storeu_si256(hashes.as_mut_ptr().add(from + start).cast(), h);
             }
         }
         at = from + groups.n;

@@ -1,10 +1,8 @@
 //! Queries.
 
 use core::arch::x86_64::*;
-use core::mem::MaybeUninit;
 use core::ops::RangeInclusive;
 
-use super::super::avx2::hash::at_least_eight;
 use super::super::avx2::query::four_bytes;
 use super::super::{Key, avx2, bits, portable};
 use super::LANES;
@@ -97,7 +95,7 @@ pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -
 }
 
 /// # Safety
-/// The processor has AVX-512; there are as many results as keys.
+/// The processor has AVX-512; there are as many results as keys, eight at least.
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
     at_line!();
@@ -115,12 +113,10 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
     // SAFETY: the size is looked at.
     let small = SMALL.contains(&filter.len()).then(|| unsafe { Small::load(filter) });
     let n = keys.len();
-    let mut padded = [const { MaybeUninit::uninit() }; LANES];
-    let Some((padded, with_copies)) = at_least_eight(keys, &mut padded) else { return 0 };
     let hash_from = |at: usize, h: &mut [__m512i; GROUPS]| {
         if at < n {
-            // SAFETY: so many keys there are, with the copies.
-            unsafe { hash_block_of(padded, with_copies, at, h) };
+            // SAFETY: there are so many keys, by the caller's word eight at least.
+            unsafe { hash_block_of(keys.as_ptr(), n, at, h) };
         }
     };
     let mut h = [_mm512_setzero_si512(); GROUPS];
