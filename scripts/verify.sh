@@ -24,7 +24,7 @@ key, key lengths and places), then at random until enough was asked.
                    sees that each is found
   --document FILE  writes what was compared, with which versions, to FILE
   --thin           the first three parts through one door of each kernel in turn, not through all
-  --quick          --planted, and then --thin with 6 seconds of the random part
+  --quick          --planted, and then --thin with 6 seconds of the random part; takes no other option
   --release        at least 1e10 queries, documented in docs/verification.md: ten minutes on two idle
                    cores
 
@@ -46,6 +46,7 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
+[ -z "$quick" ] || [ ${#arguments[@]} -eq 0 ] || fail "--quick is for itself: without ${arguments[*]}"
 case " ${arguments[*]} " in
   *" --cases "* | *" --minutes "* | *" --case "* | *" --planted "*) ;;
   *) arguments+=(--minutes 1) ;;

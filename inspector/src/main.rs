@@ -63,8 +63,9 @@ What the figures are:
                    the filter block's bytes, offsets and all, over the keys
   fill             the share of bits that are set: about a half in a good filter
   false positives  estimated from each filter's fill, the 32-bit hash included;
-                   measured with a million absent keys or more, real ones
-                   with a few bytes exchanged where keys differ
+                   measured with about a million absent keys, of one table
+                   200,000 at most: real ones with a few bytes exchanged
+                   where keys differ
 
 Every data block is read, because only it says how many keys its filter holds.
 It is read once, from front to back, on all processors; memory is that of a few
