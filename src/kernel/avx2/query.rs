@@ -13,14 +13,12 @@ use crate::filter::Filter;
 /// Which sizes of filter, k byte included, fit in a `Small`.
 const SMALL: RangeInclusive<usize> = 10..=64;
 
-/// For each size of `SMALL` the bits, and `Modulus::inverse`: two loads instead
-/// of a division.
-static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
-    let mut table = [[0; 2]; SMALL_SIZES];
+/// For each size of `SMALL` the `Modulus::inverse`: a load instead of a division.
+static SMALL_INVERSES: [u32; SMALL_SIZES] = {
+    let mut table = [0; SMALL_SIZES];
     let mut i = 0;
     while i < table.len() {
-        let bits = 8 * (*SMALL.start() + i - 1) as u32;
-        table[i] = [bits, u32::MAX / bits];
+        table[i] = u32::MAX / (8 * (*SMALL.start() + i - 1) as u32);
         i += 1;
     }
     table
@@ -70,9 +68,9 @@ impl Small {
         // SAFETY: 32 bytes where there are as many, 16 or 8 where there are
         // fewer; the tables have all sizes.
         unsafe {
-            let [bits, inverse] = *SMALL_MODULI.get_unchecked(len - SMALL.start());
+            let inverse = *SMALL_INVERSES.get_unchecked(len - SMALL.start());
             let modulus = Modulus {
-                bits: _mm256_set1_epi32(bits as i32),
+                bits: _mm256_set1_epi32(8 * len as i32 - 8),
                 inverse: _mm256_set1_epi32(inverse as i32),
             };
             if len > 32 {
