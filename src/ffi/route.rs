@@ -259,10 +259,14 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
 pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
-    if !found {
+    // A host that is not in the global scope may ask for a policy's type before it asks for a filter.
+    if !found || !type_info::is_known() {
         modules::for_each(&mut |scope| {
-            found = find_string(scope).is_some() || find_create(scope).is_some();
-            !found
+            if find_string(scope).is_some() || find_create(scope).is_some() {
+                found = true;
+                complete_type_info(scope);
+            }
+            !found || !type_info::is_known()
         });
     }
     modules::clear_error();
@@ -287,16 +291,17 @@ fn linked() -> &'static Linked {
 }
 
 fn find_linked(create: Option<CreatePolicy>, accept: Accept<'_>) -> Option<Route> {
-    linked()
-        .strings
-        .iter()
-        .zip(&STRING_KINDS)
-        .find_map(|(string, kind)| match string.append {
-            Some(append) if !string.host.is_null() => Some(Way::Append(append, kind.route)),
+    // A LevelDB in our own module is the one that we were linked to. What it leaves undefined of
+    // other kinds of string, another LevelDB in the process may have defined.
+    let of = |own: bool| {
+        linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
+            Some(append) if !string.host.is_null() && (!own || modules::is_own(string.host)) => {
+                Some(Way::Append(append, kind.route))
+            }
             _ => None,
         })
-        .or(create.map(Way::Create))
-        .and_then(accept)
+    };
+    of(true).or_else(|| of(false)).or(create.map(Way::Create)).and_then(accept)
 }
 
 fn find_in(scope: &Scope, accept: Accept<'_>) -> Option<Route> {

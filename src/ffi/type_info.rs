@@ -60,6 +60,11 @@ pub(super) fn is_complete() -> bool {
     !TYPE_INFO.base.load(Ordering::Acquire).is_null()
 }
 
+/// Whether the runtime was found: until then no host may ask for the type.
+pub(super) fn is_known() -> bool {
+    !TYPE_INFO.methods.load(Ordering::Acquire).is_null()
+}
+
 /// Makes the type what `names` allow: derived, or a class of its own; or leaves it as it is.
 pub(super) fn complete(names: Names) {
     /// An object points behind the first two entries of its virtual table.

@@ -1,0 +1,49 @@
+// A plugin with our archive and a LevelDB of its own, of which it has what a filter needs. Its string
+// is the old one, whatever the string of a LevelDB is that the program has.
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+namespace leveldb {
+
+struct Options {};
+
+struct Status {
+  void *state = nullptr;
+};
+
+struct Slice {
+  const char *data;
+  size_t size;
+};
+
+class FilterPolicy {
+ public:
+  virtual ~FilterPolicy();
+  virtual const char *Name() const = 0;
+  virtual void CreateFilter(const Slice *keys, int n, std::string *dst) const = 0;
+  virtual bool KeyMayMatch(const Slice &key, const Slice &filter) const = 0;
+};
+
+FilterPolicy::~FilterPolicy() = default;
+
+Status DestroyDB(const std::string &, const Options &) { return Status(); }
+
+const FilterPolicy *NewBloomFilterPolicy(int bits_per_key);
+
+}  // namespace leveldb
+
+extern "C" const char *leveldb_bloom_active(void);
+
+extern "C" void run() {
+  const leveldb::FilterPolicy *policy = leveldb::NewBloomFilterPolicy(10);
+  const leveldb::Slice keys[] = {{"hello", 5}, {"world", 5}};
+  std::string *filter = new std::string("before");
+  policy->CreateFilter(keys, 2, filter);
+  const leveldb::Slice made = {filter->data() + 6, filter->size() - 6};
+  const bool found = policy->KeyMayMatch(keys[0], made) && policy->KeyMayMatch(keys[1], made);
+  std::printf("%zu bytes, the keys are %s\n", made.size, found ? "found" : "lost");
+  delete filter;
+  delete policy;
+}
