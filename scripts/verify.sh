@@ -46,7 +46,7 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-[ -z "$quick" ] || [ ${#arguments[@]} -eq 0 ] || fail "--quick is for itself: without ${arguments[*]}"
+[ -z "$quick" ] || [ ${#arguments[@]} -eq 0 ] || fail "--quick takes no other option: ${arguments[*]}"
 case " ${arguments[*]} " in
   *" --cases "* | *" --minutes "* | *" --case "* | *" --planted "*) ;;
   *) arguments+=(--minutes 1) ;;

@@ -1,9 +1,10 @@
-// A plugin with our archive and a LevelDB of its own, of which it has what a filter needs. Its string
-// is the old one, whatever the string of a LevelDB is that the program has.
+// A plugin with our archive and a LevelDB of its own, of which it has what a filter needs, and no
+// filter policy. Its string is the old one, whatever the string of a LevelDB is that the program has.
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <typeinfo>
 
 namespace leveldb {
 
@@ -34,8 +35,6 @@ const FilterPolicy *NewBloomFilterPolicy(int bits_per_key);
 
 }  // namespace leveldb
 
-extern "C" const char *leveldb_bloom_active(void);
-
 extern "C" void run() {
   const leveldb::FilterPolicy *policy = leveldb::NewBloomFilterPolicy(10);
   const leveldb::Slice keys[] = {{"hello", 5}, {"world", 5}};
@@ -43,7 +42,8 @@ extern "C" void run() {
   policy->CreateFilter(keys, 2, filter);
   const leveldb::Slice made = {filter->data() + 6, filter->size() - 6};
   const bool found = policy->KeyMayMatch(keys[0], made) && policy->KeyMayMatch(keys[1], made);
-  std::printf("%zu bytes, the keys are %s\n", made.size, found ? "found" : "lost");
+  std::printf("a %s: %zu bytes, the keys are %s\n", typeid(*policy).name(), made.size,
+              found ? "found" : "lost");
   delete filter;
   delete policy;
 }

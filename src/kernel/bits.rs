@@ -114,6 +114,7 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
         let mut sum = h;
         for _ in 0..k {
             set(sum);
+            // Otherwise two steps would be written out.
             sum = portable::one_by_one(sum.wrapping_add(h.rotate_right(17)));
         }
     }

@@ -199,7 +199,7 @@ impl Kernel {
     /// Writes the bit array (the filter without its k byte) of `keys` with
     /// `k` probes each. What `array` held before does not matter; afterwards
     /// all of it is initialised. More than 30 probes count as 30.
-    // Once, not wherever a filter is made: no slower, and 150 bytes less.
+    // Once, not wherever a filter is made: 150 bytes less, for 0.4 ns a filter.
     #[inline(never)]
     pub(crate) fn create_uninit(&self, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         if array.is_empty() {

@@ -55,7 +55,8 @@ fn may_match(key: &[u8], filter: &[u8]) -> bool {
     }
 }
 
-/// The answers as a kernel writes them, which may be nothing but 1 or 0, as `Kernel::answer` has them.
+/// The answers as a kernel writes them, which may be nothing but 1 or 0. Of many keys `Kernel::answer`
+/// has them.
 fn filters_may_match(kernel: &Kernel, key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let (filters, results) = super::same_length(filters, results);
     unsafe { (kernel.filters_may_match)(key, filters, results) }
@@ -455,8 +456,16 @@ fn odd_calls(kernel: &Kernel) {
     let plain: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
     kernel.create(&keys, 6, &mut array);
     assert_eq!(array[..], spec_array(&plain, 6, 25));
+    let mut filter = array.to_vec();
+    filter.push(6);
+    // Fewer results than keys: few, which are the portable kernel's, and many.
+    for n in [3, 8, 20] {
+        let mut results = vec![5; n];
+        assert_eq!(kernel.answer(&keys, &filter, &mut results), n);
+        assert_eq!(results, vec![1; n]);
+        assert_eq!(kernel.answer(&keys, &[0xff, 6], &mut results), n);
+    }
     let mut results = [5; 3];
-    assert_eq!(kernel.answer(&keys, &[0xff, 6], &mut results), 3);
     let filters = [null, Key::new(&[0xff, 6]), Key::new(&[6])];
     assert_eq!(filters_may_match(kernel, null, &filters, &mut results), 1);
     assert_eq!(results, [0, 1, 0]);
