@@ -283,7 +283,7 @@ fn answer_each<'k, T: AsRef<[u8]>>(
     // of the fifth generation, 2026-11-23).
     if let Some(keys) = as_keys(asked) {
         if keys.len() <= GROUP {
-            prefetch(keys);
+            prefetch(keys, false);
             return answer(keys, results);
         }
     }

@@ -68,7 +68,7 @@ const LANES: usize = 8;
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {
@@ -77,7 +77,9 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
             }
             Some(bits) if array.len() <= portable::FAR_TO_SET => {
                 let (array, modulus) = (bits::zeroed(array), Wrapping::new(bits));
-                each_hashed(keys, |eights| insert_eights(eights.h, k, modulus, array));
+                each_hashed(keys, bits::is_large(array.len()), |eights| {
+                    insert_eights(eights.h, k, modulus, array)
+                });
             }
             _ => {
                 bits::insert_keys(hash_keys, portable::insert_hashes, keys, k, bits::zeroed(array))
@@ -99,7 +101,7 @@ unsafe fn create_by_bytes(
         // bits, of which `bytes` has a byte each, and 31 more at most.
         unsafe {
             let modulus = Wrapping::new(bits);
-            each_hashed(keys, |h| {
+            each_hashed(keys, false, |h| {
                 each_position(h, k, modulus, |p| *bytes.get_unchecked_mut(p as usize) = 0x80)
             });
             let (from, to, len) = (bytes.as_ptr(), array.as_mut_ptr().cast::<u8>(), array.len());

@@ -21,9 +21,9 @@
 //! 5. An array of up to 40 bytes is built in registers, a word of each in every
 //!    lane. With a byte a bit (see `bits::BYTE_PER_BIT_MAX`), as larger ones are up
 //!    to 32 Kbit, 4 words took 1.35 times as long and 5 words 1.2 times, 8 words
-//!    less. Up to `MODULUS_MAX` bits are set in place, with vectors for their
-//!    places and for the bits in them. Beyond, where memory is what is waited for,
-//!    they are set as the AVX2 kernel does.
+//!    less. Of a larger array bits are set in place, with vectors for their
+//!    places and for the bits in them; of one of more than `PLACES` bytes, where
+//!    memory is what is waited for, as the AVX2 kernel does.
 //! 6. One key is asked for as the AVX2 kernel does: wider registers were no faster
 //!    (4.3 ns either way for small filters), nor was a gather for larger ones. Of
 //!    many small filters each is in a register and has a probe in each lane, up to
@@ -50,7 +50,7 @@ use super::avx2::positions::{TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, cpu, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
-use positions::{MODULUS_MAX, Modulus, deltas, each_two, first_sums};
+use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
 
 mod hash;
@@ -81,34 +81,39 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
             if array.len() <= BYTE_PER_BIT_MAX / 8
                 // SAFETY: the size was looked at.
                 && unsafe { create_by_bytes(keys, k, bits, array) } => {}
-        _ => create_in_place(keys, k, bits::zeroed(array)),
+        // SAFETY: as above.
+        Some(bits) if array.len() <= PLACES => unsafe { create_in_place(keys, k, bits, array) },
+        // SAFETY: AVX-512 is more than AVX2; the rest is the caller's word.
+        _ => unsafe { avx2::create(keys, k, array) },
     }
 }
 
+/// So many places of bytes fit in a lane beside a byte.
+const PLACES: usize = 1 << 24;
+
+/// # Safety
+/// The array has these bits, in at most `PLACES` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create_in_place(keys: &[Key], k: u32, array: &mut [u8]) {
-    match bits::bits_of(array.len()) {
-        Some(bits) if array.len() <= MODULUS_MAX / 8 => {
-            let modulus = Modulus::of(bits);
-            // SAFETY: these are the array's bits.
-            each_pair_hashed(keys, |a, b| unsafe { insert_pair(a, b, k, modulus, array) });
-        }
-        // SAFETY: the processor has AVX-512.
-        _ => unsafe { bits::insert_keys(hash_keys, avx2::insert_hashes, keys, k, array) },
-    }
+unsafe fn create_in_place(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
+    let (modulus, array) = (WideModulus::of(bits), bits::zeroed(array));
+    let large = bits::is_large(array.len());
+    // SAFETY: the caller's word.
+    each_pair_hashed(keys, large, |a, b| unsafe { insert_pair(a, b, k, modulus, array) });
 }
 
 /// # Safety
-/// The modulus is of the array's bits.
+/// The modulus is of the array's bits; the array has `PLACES` bytes at most.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn insert_pair(a: __m512i, b: __m512i, k: u32, modulus: Modulus, array: &mut [u8]) {
+unsafe fn insert_pair(a: __m512i, b: __m512i, k: u32, modulus: WideModulus, array: &mut [u8]) {
     let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
     // SAFETY: AVX-512 is more than AVX2 and BMI; sixteen bytes; an eighth of a position is a
     // byte's place.
     unsafe {
-        let order = _mm512_broadcast_i32x4(_mm_loadu_si128(TWO_BY_TWO.as_ptr().cast()));
+        // Otherwise there would be another table, four times as long.
+        let order = opaque!(TWO_BY_TWO.as_ptr());
+        let order = _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()));
         for _ in 0..k {
             let p = modulus.rem_of_both(in_a, in_b);
             let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
@@ -179,7 +184,7 @@ unsafe fn create_by_bytes(
         // SAFETY: a position is less than the array's bits, of which `bytes`
         // has a byte each.
         let mut set = |p: u32| unsafe { *bytes.get_unchecked_mut(p as usize) = 1 };
-        each_pair_hashed(keys, |a, b| {
+        each_pair_hashed(keys, false, |a, b| {
             let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
             for _ in 0..k {
                 each_two(modulus.rem_of_both(in_a, in_b), |two| {

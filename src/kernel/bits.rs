@@ -124,17 +124,27 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
 /// are asked for: those of a shuffled list lie anywhere in memory.
 pub(super) const BLOCK: usize = 64;
 
+/// Whether an array is so large that, of keys which lie one after the other, the next must be asked
+/// for: where most bits are waited for, the processor no longer does it by itself. With a million
+/// keys, one took 3.8 ns in place of 5.3 with AVX2. From 700,000 on it pays; of 500,000 each would
+/// take up to 1.09 times as long (AMD EPYC of the fifth generation, 2026-11-24).
+#[inline(always)]
+pub(super) const fn is_large(bytes: usize) -> bool {
+    bytes > 3 << 18
+}
+
 /// Hands on the hashes of all keys, some at a time.
 #[inline(always)]
 pub(super) fn in_blocks(
     keys: &[Key],
+    for_large: bool,
     hash_keys: impl Fn(&[Key], &mut [u32]),
     mut f: impl FnMut(&[u32]),
 ) {
     let mut later = keys.chunks(BLOCK);
     later.next();
     for keys in keys.chunks(BLOCK) {
-        key::prefetch(later.next().unwrap_or(&[]));
+        key::prefetch(later.next().unwrap_or(&[]), for_large);
         let mut hashes = [0; BLOCK];
         let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
         hash_keys(keys, hashes);
@@ -157,6 +167,7 @@ pub(super) unsafe fn insert_keys(
 ) {
     in_blocks(
         keys,
+        is_large(array.len()),
         // SAFETY: there are as many hashes as keys; the rest is the caller's word.
         |keys, hashes| unsafe { hash_keys(keys, hashes) },
         // SAFETY: the caller's word.

@@ -246,7 +246,7 @@ pub(super) fn one_by_one(mut sum: u32) -> u32 {
 
 fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
-        bits::in_blocks(keys, hash_keys, |hashes| {
+        bits::in_blocks(keys, false, hash_keys, |hashes| {
             // SAFETY: a position is less than the array's bits, of which `bytes` has
             // a byte each.
             let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
@@ -558,7 +558,7 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
         Filter::Probe { array, k } => {
             let near = near(array.len());
             let mut results = results.iter_mut();
-            bits::in_blocks(keys, hash_keys, |hashes| {
+            bits::in_blocks(keys, false, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
                     let answer = match near {
                         Some(modulus) if k == USUAL => contains_usual(h, modulus, array),

@@ -9,7 +9,7 @@ use std::{assert, assert_eq, assert_ne, format, vec};
 
 use super::{Kernel, Key};
 use crate::filter::Filter;
-use crate::hash::bloom_hash;
+use crate::hash::{BLOOM_SEED, M, bloom_hash};
 use crate::probe;
 
 struct Rng(u64);
@@ -279,6 +279,44 @@ fn sizes_around_boundaries(kernel: &Kernel) {
     }
 }
 
+/// The four bytes that have this hash.
+fn key_of(hash: u32) -> [u8; 4] {
+    // The steps of `bloom_hash` backwards.
+    let mut inverse = M;
+    for _ in 0..5 {
+        inverse = inverse.wrapping_mul(2u32.wrapping_sub(M.wrapping_mul(inverse)));
+    }
+    let product = hash ^ (hash >> 16);
+    let start = BLOOM_SEED ^ 4u32.wrapping_mul(M);
+    let key = product.wrapping_mul(inverse).wrapping_sub(start).to_le_bytes();
+    assert_eq!(bloom_hash(&key), hash);
+    key
+}
+
+/// Hashes at both ends of multiples of the bits: where a remainder by multiplication would be wrong
+/// first. One at a time, because they have the same few remainders.
+fn hashes_at_multiples(kernel: &Kernel) {
+    let mut sizes = vec![8, 9, 25, 32, 33, 40, 41, 62, 4095, 4096, 4097];
+    if !cfg!(miri) {
+        // A power of two would be exact whatever is done.
+        sizes.extend((15..=24).flat_map(|log| [(1 << log) - 1, (1 << log) + 1, (5 << log) / 8]));
+    }
+    for bytes in sizes {
+        let bits = 8 * bytes as u32;
+        let most = u32::MAX / bits;
+        for quotient in [1, most / 3, most / 2, most - 1, most] {
+            for hash in [bits * quotient, bits * quotient - 1] {
+                let key = key_of(hash);
+                let keys = [&key[..]; 17];
+                check_create(kernel, &keys, 1, bytes);
+                let mut filter = spec_array(&keys, 1, bytes);
+                filter.push(1);
+                check_queries(kernel, &keys, &filter);
+            }
+        }
+    }
+}
+
 /// More bits than are asked for at once, of more and fewer probes than keys.
 #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
 fn far(kernel: &Kernel) {
@@ -530,7 +568,8 @@ macro_rules! suite {
             }
 
             suite!(@ hash_every_length_and_alignment golden every_filter_size
-                one_of_another_length sizes_around_boundaries malformed_filters odd_calls
+                one_of_another_length sizes_around_boundaries hashes_at_multiples malformed_filters
+                odd_calls
                 many_filters random);
 
             #[cfg(all(unix, not(miri)))]

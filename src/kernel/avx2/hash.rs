@@ -56,7 +56,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         // vectors written and read.
         unsafe {
             let h: *mut __m256i = opaque!(h.as_mut_ptr().cast());
-            hash(keys.get_unchecked(at.min(n - LANES)..), h);
+            hash(keys.get_unchecked(at.min(n - LANES)..), false, h);
             for g in 0..opaque!((n - at).min(BLOCK).div_ceil(LANES)) {
                 let to = hashes.as_mut_ptr().add((at + g * LANES).min(n - LANES));
                 _mm256_storeu_si256(to.cast(), in_order(*h.add(g)));
@@ -71,7 +71,7 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn each_hashed(keys: &[Key], mut f: impl FnMut(Eights)) {
+pub(super) unsafe fn each_hashed(keys: &[Key], for_large: bool, mut f: impl FnMut(Eights)) {
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return };
     let mut h = [const { MaybeUninit::<__m256i>::uninit() }; BLOCK / LANES];
@@ -81,7 +81,7 @@ pub(super) unsafe fn each_hashed(keys: &[Key], mut f: impl FnMut(Eights)) {
         // that are hashed, and read for no others.
         unsafe {
             let h: *mut __m256i = h.as_mut_ptr().cast();
-            hash(slice::from_raw_parts(keys.add(from), n - from), h);
+            hash(slice::from_raw_parts(keys.add(from), n - from), for_large, h);
             let n = (n - at).min(BLOCK);
             f(Eights { h: slice::from_raw_parts(h, n.div_ceil(LANES)), n });
         }
@@ -125,8 +125,8 @@ const BLOCK: usize = 64;
 /// of a block.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn hash(keys: &[Key], h: *mut __m256i) {
-    key::prefetch(key::at_most(BLOCK, keys, BLOCK));
+unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
+    key::prefetch(key::at_most(BLOCK, keys, BLOCK), for_large);
     // SAFETY: no instructions.
     let n = unsafe {
         // Otherwise the loops over them would be written out.
@@ -216,6 +216,10 @@ impl<'k> Groups<'k> {
         // SAFETY: the caller's word; two words a key.
         unsafe {
             let len = (*self.keys).len();
+            // Two tell most lists of mixed lengths.
+            if len != (*self.keys.add(1)).len() {
+                return None;
+            }
             let all = _mm256_set1_epi64x(len as i64);
             let mut same = _mm256_set1_epi64x(-1);
             for start in self.starts() {

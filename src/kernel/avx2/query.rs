@@ -343,7 +343,7 @@ pub(in super::super) unsafe fn keys_may_match(
         }
     };
     // SAFETY: the caller has AVX2.
-    unsafe { each_hashed(keys, answer_for) }
+    unsafe { each_hashed(keys, false, answer_for) }
     ones
 }
 

@@ -58,6 +58,44 @@ impl Modulus {
     }
 }
 
+/// A modulus below 2^31.
+#[derive(Clone, Copy)]
+pub(super) struct WideModulus {
+    bits: __m512i,
+    minus_bits: __m512i,
+    inverse: __m512i,
+}
+
+impl WideModulus {
+    /// For so many bits.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn of(bits: NonZeroU32) -> WideModulus {
+        let bits = i64::from(bits.get());
+        WideModulus {
+            bits: _mm512_set1_epi32(bits as i32),
+            minus_bits: _mm512_set1_epi64(-bits),
+            inverse: _mm512_set1_epi64((1 << 52) / bits),
+        }
+    }
+
+    /// The remainders of `a`, and in the high halves of lanes those of `b`. The high halves of
+    /// both are zero.
+    ///
+    /// The quotient is right or one too small: the inverse lacks less than 1 of 2^52 / bits,
+    /// and so h / bits less than 2^-20.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn rem_of_both(self, a: __m512i, b: __m512i) -> __m512i {
+        let rem = |h| {
+            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), h, self.inverse);
+            _mm512_madd52lo_epu64(h, quotient, self.minus_bits)
+        };
+        let both = _mm512_mask_shuffle_epi32::<0b10_10_00_00>(rem(a), !LOW, rem(b));
+        _mm512_min_epu32(both, _mm512_sub_epi32(both, self.bits))
+    }
+}
+
 /// What the probes of eight keys are the remainders of: first this.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]

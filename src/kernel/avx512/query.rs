@@ -116,7 +116,7 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
     let hash_from = |at: usize, h: &mut [__m512i; GROUPS]| {
         if at < n {
             // SAFETY: there are so many keys, by the caller's word eight at least.
-            unsafe { hash_block_of(keys.as_ptr(), n, at, h) };
+            unsafe { hash_block_of(keys.as_ptr(), n, at, false, h) };
         }
     };
     let mut h = [_mm512_setzero_si512(); GROUPS];
