@@ -18,23 +18,33 @@ pub(super) struct Modulus {
 pub(super) const MODULUS_MAX: usize = 1 << 20;
 
 /// 2^52 / bits, too large by at most 1.
-pub(super) const fn inverse(bits: NonZeroU32) -> u64 {
+const fn inverse(bits: NonZeroU32) -> u64 {
     (1 << 52) / bits.get() as u64 + 1
 }
 
-impl Modulus {
-    /// For so many bits, of which this is the inverse.
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-    pub fn new(bits: u64, inverse: u64) -> Modulus {
-        Modulus { bits: _mm512_set1_epi64(bits as i64), inverse: _mm512_set1_epi64(inverse as i64) }
-    }
+/// Less than 2^12 bits and their inverse, in a word.
+pub(super) const fn bits_and_inverse(bits: NonZeroU32) -> u64 {
+    assert!(bits.get() < 1 << 12);
+    ((bits.get() as u64) << 52) | inverse(bits)
+}
 
+impl Modulus {
     /// For so many bits.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     pub fn of(bits: NonZeroU32) -> Modulus {
-        Modulus::new(bits.get().into(), inverse(bits))
+        Modulus {
+            bits: _mm512_set1_epi64(bits.get().into()),
+            inverse: _mm512_set1_epi64(inverse(bits) as i64),
+        }
+    }
+
+    /// Of what `bits_and_inverse` made: of the inverse's lanes products take 52 bits.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn unpacked(bits_and_inverse: u64) -> Modulus {
+        let inverse = _mm512_set1_epi64(bits_and_inverse as i64);
+        Modulus { bits: _mm512_srli_epi64(inverse, 52), inverse }
     }
 
     /// `h` modulo the bits, in lanes whose high halves are zero.

@@ -7,20 +7,20 @@ use super::super::avx2::query::four_bytes;
 use super::super::{Key, avx2, bits, portable};
 use super::LANES;
 use super::hash::{BLOCK, GROUPS, hash_block_of};
-use super::positions::{LOW, MODULUS_MAX, Modulus, deltas, first_sums, inverse};
+use super::positions::{LOW, MODULUS_MAX, Modulus, bits_and_inverse, deltas, first_sums};
 use crate::filter::Filter;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
 const SMALL: RangeInclusive<usize> = 2..=64;
 const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
-/// For each size of `SMALL` the inverse: a load instead of a division.
-static SMALL_INVERSES: [u64; SMALL_SIZES] = {
+/// For each size of `SMALL` the bits and the inverse: one load.
+static SMALL_MODULI: [u64; SMALL_SIZES] = {
     let mut table = [0; SMALL_SIZES];
     let mut i = 0;
     while i < table.len() {
         if let Some(bits) = bits::bits_of(*SMALL.start() + i - 1) {
-            table[i] = inverse(bits);
+            table[i] = bits_and_inverse(bits);
         }
         i += 1;
     }
@@ -45,10 +45,9 @@ impl Small {
         // SAFETY: the mask names the filter's bytes; its size is one of the
         // table's.
         unsafe {
-            let inverse = *SMALL_INVERSES.get_unchecked(len - SMALL.start());
             Small {
                 filter: _mm512_maskz_loadu_epi8(mask, filter.as_ptr().cast()),
-                modulus: Modulus::new(8 * len as u64 - 8, inverse),
+                modulus: Modulus::unpacked(*SMALL_MODULI.get_unchecked(len - SMALL.start())),
             }
         }
     }
