@@ -68,7 +68,7 @@ const LANES: usize = 8;
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {

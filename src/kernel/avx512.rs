@@ -14,16 +14,17 @@
 //!    because a step of a hash waits for the one before. Keys of mixed lengths
 //!    are hashed to the end of the longest of eight, and lanes that are past
 //!    their end keep their hash.
-//! 3. A remainder is two 52-bit products (see `Modulus`), so each position is
-//!    computed from its own sum and none waits for the one before.
+//! 3. A remainder is two 52-bit products (see `Modulus`), and of a large array a
+//!    correction (see `WideModulus`), so each position is computed from its own sum
+//!    and none waits for the one before.
 //! 4. The keys that come next are hashed before bits are set: the processor does
 //!    both at once. Bits are set for sixteen keys side by side, eight and eight.
 //! 5. An array of up to 40 bytes is built in registers, a word of each in every
 //!    lane. With a byte a bit (see `bits::BYTE_PER_BIT_MAX`), as larger ones are up
 //!    to 32 Kbit, 4 words took 1.35 times as long and 5 words 1.2 times, 8 words
-//!    less. Of a larger array bits are set in place, with vectors for their
-//!    places and for the bits in them; of one of more than `PLACES` bytes, where
-//!    memory is what is waited for, as the AVX2 kernel does.
+//!    less. Of a larger array bits are set in place, with a byte's place and the bit
+//!    in it in each lane; of more than `PLACES` bytes, whose places need more of a
+//!    lane, as the portable kernel does.
 //! 6. One key is asked for as the AVX2 kernel does: wider registers were no faster
 //!    (4.3 ns either way for small filters), nor was a gather for larger ones. Of
 //!    many small filters each is in a register and has a probe in each lane, up to
@@ -35,7 +36,7 @@
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
 //! moved back to the last whole word.
 //!
-//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22 and 23.
+//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22 to 24.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -48,7 +49,7 @@ use core::num::NonZeroU32;
 
 use super::avx2::positions::{TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, Key, avx2, cpu, scratch};
+use super::{Kernel, Key, avx2, cpu, portable, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
 use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
@@ -83,8 +84,11 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
                 && unsafe { create_by_bytes(keys, k, bits, array) } => {}
         // SAFETY: as above.
         Some(bits) if array.len() <= PLACES => unsafe { create_in_place(keys, k, bits, array) },
-        // SAFETY: AVX-512 is more than AVX2; the rest is the caller's word.
-        _ => unsafe { avx2::create(keys, k, array) },
+        // SAFETY: the processor has AVX-512.
+        _ => unsafe {
+            let array = bits::zeroed(array);
+            bits::insert_keys(hash_keys, portable::insert_hashes, keys, k, array)
+        },
     }
 }
 

@@ -130,7 +130,7 @@ pub(super) fn at_most<'s, 'k>(n: usize, keys: &'s [Key<'k>], from: usize) -> &'s
     rest.get(..n).unwrap_or(rest)
 }
 
-/// Asks for keys, and for what the list says of those after them.
+/// Asks for keys, and for the list's entries a block further on.
 #[inline(never)]
 pub(super) fn prefetch_each(keys: &[Key]) {
     // A line of the list has the addresses of as many keys.

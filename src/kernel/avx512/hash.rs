@@ -5,7 +5,7 @@ use core::mem::{self, MaybeUninit};
 use core::{ptr, slice};
 
 use super::super::avx2::hash::{Groups, ZEROS, at_least_eight};
-use super::super::{Key, key, portable};
+use super::super::{Key, bits, key, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -14,6 +14,7 @@ use crate::hash::{BLOOM_SEED as SEED, M};
 pub(super) const GROUPS: usize = 8;
 /// How many keys are hashed at once, and how far ahead they are asked for.
 pub(super) const BLOCK: usize = GROUPS * LANES;
+const _: () = assert!(BLOCK == bits::BLOCK);
 
 /// The product of M and a sum. The word's is not waited for.
 #[inline]
@@ -157,7 +158,7 @@ unsafe fn hash_rest(h: __m512i, keys: *const Key, len: usize) -> __m512i {
 struct Mixed {
     /// How many bytes each has in whole blocks of 16, but for a last block that ends it.
     whole: __m512i,
-    /// Where the next of these blocks is.
+    /// Where the next of these blocks is, or `ZEROS`.
     next: __m512i,
     /// A bit for each of the bytes that follow them, 16 at most, and where they are.
     rest: __m512i,
@@ -335,8 +336,9 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
 /// Hands on the hashes of all keys, eight and eight; some may come twice. Those of
 /// the keys that come next are made before: who sets bits meanwhile does not wait
 /// for them. Where keys are short and of one length they are made in the same run of
-/// instructions: 1,000 keys of 16 bytes took 1.12 times as long without. Others are asked for as
-/// `key::prefetch` does it; of those, ten million took 1.2 times as long if they were.
+/// instructions: 1,000 keys of 16 bytes took 1.12 times as long without. Those are asked for
+/// only where they lie apart, also for a large filter: ten million took 1.2 times as long
+/// otherwise. All others are asked for as `key::prefetch` has it.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(__m512i, __m512i)) {

@@ -68,7 +68,7 @@ impl Modulus {
     }
 }
 
-/// A modulus below 2^31.
+/// A modulus from 2 on and below 2^31.
 #[derive(Clone, Copy)]
 pub(super) struct WideModulus {
     bits: __m512i,
