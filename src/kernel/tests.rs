@@ -428,7 +428,7 @@ fn ends_of_pages(kernel: &Kernel) {
             kernel.hash_keys(keys_at_end, hashes);
             assert!(keys.iter().zip(&*hashes).all(|(key, h)| bloom_hash(key) == *h));
             let hashes = hashes.to_vec();
-            for bytes in [1, 2, 4, 5, 8, 9, 25, 31, 32, 33, 40, 41, 63, 64, 65, 1000 + len] {
+            for bytes in [1, 2, 4, 5, 8, 9, 25, 31, 32, 33, 40, 41, 63, 64, 65, 1000 + len, 4097] {
                 let want = spec_array(&keys, 6, bytes);
                 let at_end = array.tail::<u8>(bytes);
                 kernel.create(keys_at_end, 6, at_end);
