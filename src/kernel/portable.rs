@@ -328,7 +328,7 @@ const _: () = assert!(ASKED_FOR >= MAX_PROBES as usize);
 /// place of 41, or 13 in place of 23 with AVX2; with 4 million it would be 8 in place
 /// of 5 (AMD EPYC of the fifth generation, 2026-11-22). To keep the positions takes 39
 /// cycles a key, where to compute them again took 45 (2026-11-23). What AVX-512 creates is set in
-/// place as far as its lanes reach: ten million keys took 5.4 ns each in place of 8.5 (2026-11-24).
+/// place as far as its lanes reach: ten million keys took 5.4 ns each in place of 8.6 (2026-11-24).
 pub(super) const FAR_TO_SET: usize = 8 << 20;
 
 #[inline(never)]
