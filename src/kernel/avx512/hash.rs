@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 use core::mem::{self, MaybeUninit};
 use core::{ptr, slice};
 
-use super::super::avx2::hash::{Groups, ZEROS, at_least_eight};
+use super::super::avx2::hash::{self as avx2, Groups, ZEROS, at_least_eight};
 use super::super::{Key, bits, key, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
@@ -87,6 +87,11 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
         // Otherwise the loops over them would be written out.
         let groups = Groups { n: opaque!(groups.n), ..groups };
         match common_length(groups) {
+            Some(len) if groups.would_thrash(len) => {
+                for (g, keys) in groups.each() {
+                    *h.add(g) = _mm512_cvtepu32_epi64(avx2::in_order(avx2::hash_mixed(keys)));
+                }
+            }
             Some(len) => hash_uniform(groups, len, h),
             None => hash_mixed(groups, h),
         }
