@@ -206,7 +206,7 @@ impl Kernel {
             return;
         }
         let k = k.min(MAX_PROBES);
-        if portable::are_few(keys.len(), array.len()) {
+        if portable::are_few(keys, array.len()) {
             portable::create(keys, k, array);
         } else {
             // SAFETY: `available` handed this kernel out, so the machine has its

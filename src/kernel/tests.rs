@@ -257,6 +257,37 @@ fn one_of_another_length(kernel: &Kernel) {
     }
 }
 
+/// As few as are hashed one by one, unless they are long.
+fn few_keys(kernel: &Kernel) {
+    let mut rng = Rng(9);
+    let data = rng.bytes(4_000);
+    for n in 0..=8 {
+        for len in [0, 3, 16, 49, 50, 51, 66, 67, 99, 100, 199, 200, 300] {
+            let mut keys: Vec<&[u8]> = (0..n).map(|i| &data[i * 307..][..len]).collect();
+            for bytes in [7, 8, 9, 20, 50] {
+                check_create(kernel, &keys, 6, bytes);
+            }
+            for i in 0..n {
+                keys[i] = &data[i..][..rng.below(400)];
+                check_create(kernel, &keys, 6, 8);
+            }
+        }
+    }
+}
+
+/// Keys as far apart as caches have few places for.
+fn far_strides(kernel: &Kernel) {
+    let data = Rng(10).bytes(70 * 4096 + 16);
+    for stride in [2048, 2064, 4096] {
+        for len in [2047, 2048, 2051, 2064, 4096 + 13] {
+            for n in [31, 32, 33, 47, 64, 69].into_iter().step_by(thinned(1).min(6)) {
+                let keys: Vec<&[u8]> = (0..n).map(|i| &data[i * stride..][..len]).collect();
+                check_create(kernel, &keys, 6, 150);
+            }
+        }
+    }
+}
+
 /// Where a kernel changes its way: scratch on the stack or the heap, a byte a
 /// bit or bits in place, the exact remainder of 20 bits, and LevelDB's sizes.
 fn sizes_around_boundaries(kernel: &Kernel) {
@@ -577,9 +608,8 @@ macro_rules! suite {
             }
 
             suite!(@ hash_every_length_and_alignment golden every_filter_size
-                one_of_another_length sizes_around_boundaries hashes_at_multiples malformed_filters
-                odd_calls
-                many_filters random);
+                one_of_another_length few_keys far_strides sizes_around_boundaries
+                hashes_at_multiples malformed_filters odd_calls many_filters random);
 
             #[cfg(all(unix, not(miri)))]
             suite!(@ ends_of_pages);

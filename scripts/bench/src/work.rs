@@ -136,6 +136,9 @@ pub fn rows() -> Vec<Row> {
         created("create, 5 keys, 20 bits a key", [1.0; 4], 5, |per| {
             create(CREATED / 5, 16..=16, per, 20)
         }),
+        created("create, 4 keys of 200 B", [1.0; 4], 4, |per| {
+            create(CREATED / 10, 200..=200, per, BITS)
+        }),
         created("create, 20 keys", [2.5, 4.1, 5.3, 4.0], 20, of_16),
         created("create, 1,000 keys", [2.7, 4.6, 5.7, 5.5], 1_000, of_16),
         created("create, 1,000 keys of 100 B", [2.6, 5.8, 7.5, 1.0], 1_000, |per| {
