@@ -121,8 +121,7 @@ def by_classic_level(name, keys, value_bytes):
 
 
 def table_of(path):
-    """The one table that a database uses. goleveldb deletes in the background what a compaction
-    replaced, and may be closed before it did."""
+    """The one table that a database uses."""
     [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
     return found
 
