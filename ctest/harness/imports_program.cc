@@ -9,7 +9,12 @@
 #include "leveldb/slice.h"
 
 int main() {
+#ifdef BY_ADDRESS
+  const leveldb::FilterPolicy* (*const volatile create)(int) = leveldb::NewBloomFilterPolicy;
+  const leveldb::FilterPolicy* policy = create(10);
+#else
   const leveldb::FilterPolicy* policy = leveldb::NewBloomFilterPolicy(10);
+#endif
   const leveldb::Slice keys[] = {"hello", "world"};
   std::string filter = "before ";
   policy->CreateFilter(keys, 2, &filter);

@@ -1,5 +1,6 @@
 /* Uses a host that shows nothing by which it could be recognised. Linked with it: fake_host_user
- * DIRECTORY. Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
+ * DIRECTORY; compiled with BY_ADDRESS it takes the address of the function that makes the policy.
+ * Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
  * DIRECTORY, which loads both with RTLD_LOCAL and takes the policy from LEVELDB_BLOOM, or from HOST
  * if that is "preloaded". */
 
@@ -20,8 +21,15 @@ static void report(int wrong, const char *appended) {
 
 #ifndef LOADED
 
+#ifdef BY_ADDRESS
+void *new_policy(int bits_per_key) __asm__("_ZN7leveldb20NewBloomFilterPolicyEi");
+#else
+#define new_policy fake_host_policy
+#endif
+
 int main(void) {
-  void *policy = fake_host_policy(10);
+  void *(*const volatile create)(int) = new_policy;
+  void *policy = create(10);
   const char *appended;
   print_active();
   print_maker(policy);

@@ -89,15 +89,24 @@ route_test(preload.libcxx.cxx PRELOAD ROUTES append-libc++
 
 # Hosts that nobody recognises: theirs if that is all there is, ours if they have a C API.
 part(fake_user fake_host_user.c)
+part(fake_user_by_address fake_host_user.c)
+target_compile_definitions(routes_fake_user_by_address PRIVATE BY_ADDRESS)
+set_target_properties(routes_fake_user_by_address PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(routes_fake_user_by_address PRIVATE -fno-pie)
 part(fake_user_loaded fake_host_user.c)
 target_compile_definitions(routes_fake_user_loaded PRIVATE LOADED)
 program(on_fake_bare C PARTS fake_user database LINK routes_fake_bare)
+program(on_fake_bare_by_address C PARTS fake_user_by_address database LINK routes_fake_bare -no-pie)
 program(on_fake_create C PARTS fake_user database LINK routes_fake_create)
 program(fake_loaded C PARTS fake_user_loaded database LINK ${CMAKE_DL_LIBS})
 route_test(preload.unknown-host PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
     "made by: libroutes_fake_bare" "filter: original"
   COMMAND $<TARGET_FILE:routes_on_fake_bare>)
+route_test(preload.unknown-host-by-address PRELOAD NO_DATABASES
+  SAYS "active: original (a LevelDB whose std::string is not known)"
+    "made by: libroutes_fake_bare" "filter: original"
+  COMMAND $<TARGET_FILE:routes_on_fake_bare_by_address>)
 route_test(preload.unknown-host-with-c-api PRELOAD NO_DATABASES ROUTES delegate
   SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
   COMMAND $<TARGET_FILE:routes_on_fake_create>)

@@ -103,17 +103,6 @@ impl Tables {
         unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const c_char) }
     }
 
-    /// Calls `visit` with the names that the module imports from others, some of them several times:
-    /// those that something in it refers to. (How many symbols there are, no table says that all
-    /// modules have.)
-    pub(super) fn imports(&self, mut visit: impl FnMut(&CStr)) {
-        self.each_relocation(&mut |symbol, _| {
-            if symbol.st_shndx == 0 {
-                visit(self.name(symbol));
-            }
-        });
-    }
-
     /// Calls `visit` with the module's references to `name` that the loader had to bind.
     pub(super) fn references(&self, name: &CStr, mut visit: impl FnMut(Reference)) {
         self.each_relocation(&mut |symbol, place| {
@@ -159,9 +148,13 @@ unsafe fn headers(info: &libc::dl_phdr_info) -> &[ProgramHeader] {
     unsafe { memory::array(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
 }
 
-/// Calls `visit` with the tables of the module around `address`. What it calls may not load,
-/// unload or look up anything: the loader's lock is held.
-pub(super) fn in_module_around(address: *const c_void, visit: &mut dyn FnMut(&Tables)) {
+/// Calls `visit` with the names that the module around `address` imports from others, some of them
+/// several times: those that something in it refers to. (How many symbols there are, no table says
+/// that all modules have.) What it calls may not load, unload or look up anything: the loader's lock
+/// is held.
+// Once, not in each of its callers: that is two kilobytes.
+#[inline(never)]
+pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr)) {
     for_each_module(&mut |info| {
         // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
         let (headers, tables) = unsafe { (headers(info), Tables::read(info)) };
@@ -171,12 +164,16 @@ pub(super) fn in_module_around(address: *const c_void, visit: &mut dyn FnMut(&Ta
                 && offset.wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
         };
         if let (true, Some(tables)) = (headers.iter().any(around), tables) {
-            visit(&tables);
+            tables.each_relocation(&mut |symbol, _| {
+                if symbol.st_shndx == 0 {
+                    visit(tables.name(symbol));
+                }
+            });
         }
     });
 }
 
-/// Calls `visit` with the tables of every module, as [`in_module_around`].
+/// Calls `visit` with the tables of every module, as [`imports_around`].
 pub(super) fn in_every_module(visit: &mut dyn FnMut(&Tables)) {
     for_each_module(&mut |info| {
         // SAFETY: `for_each_module` passes what dl_iterate_phdr does.

@@ -330,16 +330,13 @@ fn find_unanimous() -> Option<Way> {
 /// The string whose members the module around `caller` imports, if it is one kind only.
 fn imported_kind(caller: *const c_void, own: bool) -> Option<&'static StringKind> {
     let mut used = [false; STRING_KINDS.len()];
-    elf::in_module_around(caller, &mut |module| {
-        module.imports(|name| {
-            let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
-            let member = member.strip_prefix(b"K").unwrap_or(member);
-            for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
-                // In our own module each `append` is imported by us.
-                *used |=
-                    member.starts_with(kind.members.as_bytes()) && !(own && name == kind.append);
-            }
-        });
+    elf::imports_around(caller, &mut |name| {
+        let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
+        let member = member.strip_prefix(b"K").unwrap_or(member);
+        for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
+            // In our own module each `append` is imported by us.
+            *used |= member.starts_with(kind.members.as_bytes()) && !(own && name == kind.append);
+        }
     });
     let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
     let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };
@@ -366,7 +363,14 @@ fn find_create(scope: &Scope) -> Option<CreatePolicy> {
 }
 
 pub(super) fn find_original(scope: &Scope) -> Option<NewPolicy> {
-    let original = scope.find(ORIGINAL)?;
+    let mut original = scope.find(ORIGINAL)?;
+    // A program that is not position-independent and takes the function's address has an entry of its
+    // own for it, which passes for a definition and may call us.
+    let mut is_entry = false;
+    elf::imports_around(original.as_ptr(), &mut |name| is_entry |= name == ORIGINAL);
+    if is_entry {
+        original = modules::next(ORIGINAL)?;
+    }
     // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
     Some(unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
 }
