@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <leveldb_bloom.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,6 +111,64 @@ TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   for (const std::string& path : {folder_.Path("no/such/folder"), folder_.Path("")}) {
     for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(path, how, 3));
   }
+}
+
+// The line is lost then, and nothing else: no signal ends the program, and nothing is waited for.
+TEST_F(StatisticsTest, PipesThatNobodyReads) {
+  int ends[2];
+  ASSERT_EQ(0, pipe(ends));
+  close(ends[0]);
+  for (const char* how : {"destroy", "leave", "late"}) {
+    const pid_t child = fork();
+    ASSERT_LE(0, child);
+    if (child == 0) {
+      dup2(ends[1], STDERR_FILENO);
+      setenv(kVariable, "stderr", 1);
+      signal(SIGPIPE, SIG_DFL);
+      execl(HARNESS_STATISTICS_PROGRAM, HARNESS_STATISTICS_PROGRAM, how, "3", nullptr);
+      _exit(127);
+    }
+    int status;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status) << how;
+  }
+  close(ends[1]);
+  ASSERT_EQ(0, mkfifo(file().c_str(), 0600));
+  for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(file(), how, 3));
+}
+
+// A program that keeps SIGPIPE for later gets its own, and none of ours.
+TEST_F(StatisticsTest, SignalsOfTheProgramAreLeftToIt) {
+  const auto pending = [] {
+    sigset_t set;
+    sigpending(&set);
+    return sigismember(&set, SIGPIPE) == 1;
+  };
+  int ends[2];
+  ASSERT_EQ(0, pipe(ends));
+  close(ends[0]);
+  const pid_t child = fork();
+  ASSERT_LE(0, child);
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    setenv(kVariable, "stderr", 1);
+    sigset_t set, blocked;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+    if (pending()) _exit(1);
+    raise(SIGPIPE);
+    leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+    if (!pending()) _exit(2);
+    sigprocmask(SIG_BLOCK, nullptr, &blocked);
+    _exit(sigismember(&blocked, SIGPIPE) == 1 ? 0 : 3);
+  }
+  close(ends[1]);
+  int status;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
 // A file that is opened there gets descriptor 0.

@@ -381,22 +381,48 @@ impl Line {
         self.number(number);
     }
 
-    /// To the end of the file of that name, or to stderr for NULL.
+    /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
+    /// lost: no pipe without a reader is waited for, or ends the program.
     pub(super) fn write_to(&self, path: *const c_char) {
-        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
+        let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
         // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
         // the user's missing line, and nothing else.
         unsafe {
-            let file: c_int =
-                if path.is_null() { libc::STDERR_FILENO } else { libc::open(path, append, 0o644) };
+            let file: c_int = if path.is_null() {
+                libc::STDERR_FILENO
+            } else {
+                libc::open(path, append | apart, 0o644)
+            };
             if file < 0 {
                 return;
             }
-            libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512));
+            without_sigpipe(|| {
+                libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512)) >= 0
+            });
             if !path.is_null() {
                 libc::close(file);
             }
         }
+    }
+}
+
+/// Runs `write`, which says whether it could. The signal that it may raise in this thread, where
+/// nobody reads a pipe, is taken back; one that was already there is not.
+fn without_sigpipe(write: impl FnOnce() -> bool) {
+    // SAFETY: the sets live here, and are made before they are read; sigtimedwait waits for nothing.
+    unsafe {
+        let mut signals = core::mem::zeroed();
+        let (mut before, mut pending) = (signals, signals);
+        libc::sigemptyset(&mut signals);
+        libc::sigaddset(&mut signals, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, &mut before);
+        libc::sigpending(&mut pending);
+        if !write() && libc::sigismember(&pending, libc::SIGPIPE) == 0 {
+            let at_once = core::mem::zeroed();
+            libc::sigtimedwait(&signals, ptr::null_mut(), &at_once);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
     }
 }
 
