@@ -198,9 +198,10 @@ const fn fit_a_register(keys: usize, bytes: usize) -> bool {
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // Three would not be hashed side by side.
-    let but_one = keys.get(1..).unwrap_or(&[]);
-    if fit_a_register(keys.len(), array.len()) && !are_long(but_one) {
+    // Fewer are not hashed side by side.
+    if fit_a_register(keys.len(), array.len())
+        && (keys.len() < SIDE_BY_SIDE || !are_long(keys.get(1..).unwrap_or(&[])))
+    {
         create_in_a_register(keys, k, array);
     } else {
         create_from_many(keys, k, array);
