@@ -5,13 +5,22 @@
 #include <cstring>
 #include <string>
 
+#include "leveldb/c.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"
+#include "leveldb_bloom.h"
 
 int main() {
 #ifdef BY_ADDRESS
   const leveldb::FilterPolicy* (*const volatile create)(int) = leveldb::NewBloomFilterPolicy;
   const leveldb::FilterPolicy* policy = create(10);
+  // Nor is this one a LevelDB.
+  const void* volatile create_custom = reinterpret_cast<void*>(leveldb_filterpolicy_create);
+  const bool is_alone = std::strstr(leveldb_bloom_active(), "no LevelDB found") != nullptr;
+  if (create_custom == nullptr || !is_alone) {
+    std::printf("%s\n", leveldb_bloom_active());
+    return 1;
+  }
 #else
   const leveldb::FilterPolicy* policy = leveldb::NewBloomFilterPolicy(10);
 #endif

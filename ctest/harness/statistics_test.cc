@@ -4,6 +4,7 @@
 
 #include <leveldb_bloom.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,28 +114,45 @@ TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   }
 }
 
+// How the program ends that does as `prepare` says before it begins, with no signal handled.
+template <typename Prepare>
+int StatusAfter(const Prepare& prepare, const char* how) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    prepare();
+    execl(HARNESS_STATISTICS_PROGRAM, HARNESS_STATISTICS_PROGRAM, how, "3", nullptr);
+    _exit(127);
+  }
+  int status = -1;
+  EXPECT_EQ(child, waitpid(child, &status, 0));
+  return status;
+}
+
 // The line is lost then, and nothing else: no signal ends the program, and nothing is waited for.
 TEST_F(StatisticsTest, PipesThatNobodyReads) {
   int ends[2];
   ASSERT_EQ(0, pipe(ends));
   close(ends[0]);
-  for (const char* how : {"destroy", "leave", "late"}) {
-    const pid_t child = fork();
-    ASSERT_LE(0, child);
-    if (child == 0) {
-      dup2(ends[1], STDERR_FILENO);
-      setenv(kVariable, "stderr", 1);
-      signal(SIGPIPE, SIG_DFL);
-      execl(HARNESS_STATISTICS_PROGRAM, HARNESS_STATISTICS_PROGRAM, how, "3", nullptr);
-      _exit(127);
-    }
-    int status;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_EQ(0, status) << how;
-  }
+  const auto to_pipe = [&] {
+    dup2(ends[1], STDERR_FILENO);
+    setenv(kVariable, "stderr", 1);
+  };
+  for (const char* how : {"destroy", "leave", "late"}) EXPECT_EQ(0, StatusAfter(to_pipe, how)) << how;
   close(ends[1]);
   ASSERT_EQ(0, mkfifo(file().c_str(), 0600));
   for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(file(), how, 3));
+}
+
+TEST_F(StatisticsTest, FilesLargerThanTheProgramMayWrite) {
+  const auto to_file = [this] {
+    const rlimit none = {0, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &none);
+    setenv(kVariable, file().c_str(), 1);
+  };
+  for (const char* how : {"destroy", "leave", "late"}) EXPECT_EQ(0, StatusAfter(to_file, how)) << how;
+  EXPECT_EQ("", ReadFile(file()));
 }
 
 // A program that keeps SIGPIPE for later gets its own, and none of ours.

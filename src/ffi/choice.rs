@@ -12,8 +12,7 @@ use crate::kernel::Kernel;
 /// make policies with different ones.
 pub(super) fn for_policy() -> &'static Kernel {
     let Some(name) = environment(c"LEVELDB_BLOOM_KERNEL") else { return Kernel::best() };
-    let known = Kernel::NAMES.into_iter().find(|known| known.as_bytes() == name.to_bytes());
-    match known.and_then(Kernel::by_name) {
+    match Kernel::named(name.to_bytes()) {
         Some(kernel) => kernel,
         None => {
             refuse(name);

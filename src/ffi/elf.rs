@@ -108,8 +108,9 @@ impl Tables {
         self.each_relocation(&mut |symbol, place| {
             if self.name(symbol) == name {
                 visit(Reference {
-                    // SAFETY: a word in the module, where code reads it as we do here.
-                    target: unsafe { *place },
+                    // SAFETY: a word of the module's, aligned or not. (Where it is half a word, in code
+                    // that is not position-independent, more of the code follows.)
+                    target: unsafe { place.read_unaligned() },
                     own_definition: if symbol.st_shndx != 0 {
                         self.base.wrapping_add(symbol.st_value as usize) as *const c_void
                     } else {

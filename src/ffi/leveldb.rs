@@ -40,6 +40,7 @@ pub type Callbacks = (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMat
 ///
 /// `linked_create` is the host's `leveldb_filterpolicy_create` where a static link knows it.
 #[must_use]
+#[inline(never)]
 pub fn new_bloom_filter_policy(
     bits_per_key: c_int,
     linked_create: Option<CreatePolicy>,
@@ -59,10 +60,13 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
         Link::Static { create, .. } => create,
         Link::Dynamic | Link::Source => None,
     };
+    // The host may ask for the policy's type before it asks for a filter.
+    route::exists(linked_create);
     lifetime::shared_filter_policy(bits_per_key, linked_create)
 }
 
 /// The original's constructor, if that is all there is of LevelDB.
+#[inline(never)]
 fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     if route::exists(linked_create) {
         return None;
@@ -111,6 +115,8 @@ pub unsafe fn filterpolicy_create(
     };
     let destructor = destructor.unwrap_or(nothing);
     let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
+    // As in `shared_filter_policy`.
+    route::exists(linked_create);
     Object::custom(state, callbacks, linked_create)
 }
 

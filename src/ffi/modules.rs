@@ -54,7 +54,7 @@ impl Scope {
         // SAFETY: a living handle and a C string.
         let found = NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) })?;
         match self {
-            _ if !Module::is_own(found.as_ptr()) => Some(found),
+            _ if !is_own(found.as_ptr()) => Some(found),
             Scope::Global => next(name),
             Scope::Module(_) => None,
         }
@@ -65,7 +65,7 @@ impl Scope {
 pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: a C string. RTLD_NEXT needs no handle.
     let found = NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })?;
-    (!Module::is_own(found.as_ptr())).then_some(found)
+    (!is_own(found.as_ptr())).then_some(found)
 }
 
 /// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
@@ -103,14 +103,6 @@ impl Module {
         (found && !info.dli_fname.is_null())
             .then_some(Module { base: info.dli_fbase, name: info.dli_fname })
     }
-
-    #[inline(never)]
-    fn is_own(address: *const c_void) -> bool {
-        match (Module::of(address), Module::of(&raw const OWN_ADDRESS as *const c_void)) {
-            (Some(module), Some(own)) => module.base == own.base,
-            _ => false,
-        }
-    }
 }
 
 /// Something that certainly lies in our own module.
@@ -118,14 +110,26 @@ static OWN_ADDRESS: u8 = 0;
 
 /// Whether `address` lies in the module that this library is a part of: its own shared object, or
 /// the program or library that it was linked into.
+#[inline(never)]
 pub(super) fn is_own(address: *const c_void) -> bool {
-    Module::is_own(address)
+    are_one(address, &raw const OWN_ADDRESS as *const c_void)
+}
+
+/// Whether two addresses lie in one module.
+#[inline(never)]
+pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {
+    match (Module::of(a), Module::of(b)) {
+        (Some(a), Some(b)) => a.base == b.base,
+        _ => false,
+    }
 }
 
 /// Calls `visit` with every loaded module until it says false.
 ///
 /// The names are collected first: looking names up while dl_iterate_phdr holds the loader's lock
 /// could wait for a thread that holds the other lock and waits for this one.
+// Once, not in each of its callers: that is half a kilobyte.
+#[inline(never)]
 pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
     let mut names = Names { first: ptr::null_mut() };
     // SAFETY: `collect` has dl_iterate_phdr's signature and is given `names`, which outlives it.

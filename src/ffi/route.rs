@@ -9,10 +9,11 @@
 //! The module that calls `CreateFilter` is the host (or was compiled with its headers), so it is
 //! asked first, and it is asked when it calls. In the order of trust:
 //!
-//! 1. the calling module and what it links; where that is our own module, because the host was
-//!    linked statically with us, the names that the linker resolved;
-//! 2. the global scope, unless its string is another than the one whose members the calling module
-//!    imports, if those are of one kind;
+//! 1. the calling module; where that is our own, because the host was linked statically with us, what
+//!    the linker resolved in it;
+//! 2. what the calling module links, what the linker resolved elsewhere, and the global scope, unless
+//!    their string is another than the one whose members the calling module imports, if those are of
+//!    one kind;
 //! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
 //!    agree.
 //!
@@ -203,18 +204,26 @@ pub(super) fn find(
 ) -> Option<Route> {
     let own = modules::is_own(caller);
     let scope = if own { None } else { Scope::of_address(caller) };
-    let of_module = match &scope {
-        Some(module @ Scope::Module(_)) => find_in(module, accept),
+    let module = match &scope {
+        Some(module @ Scope::Module(_)) => Some(module),
         _ => None,
     };
-    let found = of_module.or_else(|| {
+    let callers_own = match module {
+        Some(module) => find_in(module, caller, accept),
+        None if own => linked_string(true).and_then(&mut *accept),
+        None => None,
+    };
+    let found = callers_own.or_else(|| {
         let imported = if caller.is_null() { None } else { imported_kind(caller, own) };
-        let mut accept_of_all = |way| match (way, imported) {
-            (Way::Append(_, route), Some(kind)) if !own && route != kind.route => None,
+        let mut accept_of_others = |way| match (way, imported) {
+            (Way::Append(_, route), Some(kind)) if route != kind.route => None,
+            (Way::Create(_) | Way::Original(_), Some(_)) if module.is_some() => None,
             _ => accept(way),
         };
-        find_linked(linked_create, &mut accept_of_all)
-            .or_else(|| find_in(&Scope::Global, &mut accept_of_all))
+        module
+            .and_then(|module| find_in(module, ptr::null(), &mut accept_of_others))
+            .or_else(|| find_linked(linked_create, &mut accept_of_others))
+            .or_else(|| find_in(&Scope::Global, ptr::null(), &mut accept_of_others))
             .or_else(|| {
                 let scope = scope.as_ref().unwrap_or(&Scope::Global);
                 let way = match imported {
@@ -262,7 +271,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     // A host that is not in the global scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
         modules::for_each(&mut |scope| {
-            if find_string(scope).is_some() || find_create(scope).is_some() {
+            if find_string(scope, ptr::null()).is_some() || find_create(scope).is_some() {
                 found = true;
                 complete_type_info(scope);
             }
@@ -290,27 +299,41 @@ fn linked() -> &'static Linked {
     unsafe { &LINKED }
 }
 
+/// The string of the host that the linker resolved: one in our own module, or wherever it is.
+#[inline(never)]
+fn linked_string(own: bool) -> Option<Way> {
+    linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
+        Some(append) if !string.host.is_null() && (!own || modules::is_own(string.host)) => {
+            Some(Way::Append(append, kind.route))
+        }
+        _ => None,
+    })
+}
+
 fn find_linked(create: Option<CreatePolicy>, accept: Accept<'_>) -> Option<Route> {
     // A LevelDB in our own module is the one that we were linked to. What it leaves undefined of
     // other kinds of string, another LevelDB in the process may have defined.
-    let of = |own: bool| {
-        linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
-            Some(append) if !string.host.is_null() && (!own || modules::is_own(string.host)) => {
-                Some(Way::Append(append, kind.route))
-            }
-            _ => None,
-        })
-    };
-    of(true).or_else(|| of(false)).or(create.map(Way::Create)).and_then(accept)
+    linked_string(true)
+        .or_else(|| linked_string(false))
+        .or(create.map(Way::Create))
+        .and_then(accept)
 }
 
-fn find_in(scope: &Scope, accept: Accept<'_>) -> Option<Route> {
-    if let Some((append, route)) = find_string(scope) {
+/// What is there in `scope`; unless `around` is NULL, in the module around it alone.
+#[inline(never)]
+fn find_in(scope: &Scope, around: *const c_void, accept: Accept<'_>) -> Option<Route> {
+    if let Some((append, route)) = find_string(scope, around) {
         return accept(Way::Append(append, route));
     }
+    let is_there = |found: *const c_void| around.is_null() || modules::are_one(found, around);
     find_create(scope)
+        .filter(|create| is_there(*create as *const c_void))
         .and_then(|create| accept(Way::Create(create)))
-        .or_else(|| find_original(scope).and_then(|original| accept(Way::Original(original))))
+        .or_else(|| {
+            find_original(scope)
+                .filter(|original| is_there(*original as *const c_void))
+                .and_then(|original| accept(Way::Original(original)))
+        })
 }
 
 /// The string of every LevelDB in the process, if all have the same kind.
@@ -318,7 +341,7 @@ fn find_unanimous() -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
     modules::for_each(&mut |scope| {
-        if let Some((append, route)) = find_string(scope) {
+        if let Some((append, route)) = find_string(scope, ptr::null()) {
             differ = unanimous.is_some_and(|(_, first)| first != route);
             unanimous = unanimous.or(Some((append, route)));
         }
@@ -349,28 +372,34 @@ fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
     Some(unsafe { mem::transmute::<NonNull<c_void>, Append>(append) })
 }
 
-fn find_string(scope: &Scope) -> Option<(Append, Route)> {
+/// The string of a LevelDB in `scope`; unless `around` is NULL, of one in the module around it.
+#[inline(never)]
+fn find_string(scope: &Scope, around: *const c_void) -> Option<(Append, Route)> {
     STRING_KINDS.iter().find_map(|kind| {
-        scope.find(kind.host)?;
-        Some((find_append(scope, kind)?, kind.route))
+        let host = scope.find(kind.host)?;
+        let is_there = around.is_null() || modules::are_one(host.as_ptr(), around);
+        if is_there { Some((find_append(scope, kind)?, kind.route)) } else { None }
     })
 }
 
 fn find_create(scope: &Scope) -> Option<CreatePolicy> {
-    let create = scope.find(CREATE)?;
+    let create = find_function(scope, CREATE)?;
     // SAFETY: LevelDB's C API gives the name this signature.
     Some(unsafe { mem::transmute::<NonNull<c_void>, CreatePolicy>(create) })
 }
 
 pub(super) fn find_original(scope: &Scope) -> Option<NewPolicy> {
-    let mut original = scope.find(ORIGINAL)?;
-    // A program that is not position-independent and takes the function's address has an entry of its
-    // own for it, which passes for a definition and may call us.
-    let mut is_entry = false;
-    elf::imports_around(original.as_ptr(), &mut |name| is_entry |= name == ORIGINAL);
-    if is_entry {
-        original = modules::next(ORIGINAL)?;
-    }
+    let original = find_function(scope, ORIGINAL)?;
     // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
     Some(unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
+}
+
+/// A function of the host's of which we have one, too. A program that is not position-independent and
+/// takes its address has an entry of its own for it, which passes for a definition and may call us.
+#[inline(never)]
+fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
+    let found = scope.find(name)?;
+    let mut is_entry = false;
+    elf::imports_around(found.as_ptr(), &mut |import| is_entry |= import == name);
+    if is_entry { modules::next(name) } else { Some(found) }
 }

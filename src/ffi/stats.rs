@@ -382,7 +382,8 @@ impl Line {
     }
 
     /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
-    /// lost: no pipe without a reader is waited for, or ends the program.
+    /// lost: no pipe without a reader is waited for, and neither that nor a file larger than the
+    /// process may write ends the program.
     pub(super) fn write_to(&self, path: *const c_char) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -397,7 +398,7 @@ impl Line {
             if file < 0 {
                 return;
             }
-            without_sigpipe(|| {
+            without_signals(|| {
                 libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512)) >= 0
             });
             if !path.is_null() {
@@ -407,20 +408,29 @@ impl Line {
     }
 }
 
-/// Runs `write`, which says whether it could. The signal that it may raise in this thread, where
-/// nobody reads a pipe, is taken back; one that was already there is not.
-fn without_sigpipe(write: impl FnOnce() -> bool) {
+/// Runs `write`, which says whether it could. The signal that it may raise in this thread is taken
+/// back; one that was already there is not.
+fn without_signals(write: impl FnOnce() -> bool) {
     // SAFETY: the sets live here, and are made before they are read; sigtimedwait waits for nothing.
     unsafe {
-        let mut signals = core::mem::zeroed();
-        let (mut before, mut pending) = (signals, signals);
-        libc::sigemptyset(&mut signals);
-        libc::sigaddset(&mut signals, libc::SIGPIPE);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, &mut before);
+        let mut ours = core::mem::zeroed();
+        let (mut before, mut pending) = (ours, ours);
+        libc::sigemptyset(&mut ours);
+        // Nobody reads the pipe; the file is too large.
+        let raised = [libc::SIGPIPE, libc::SIGXFSZ];
+        for signal in raised {
+            libc::sigaddset(&mut ours, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &ours, &mut before);
         libc::sigpending(&mut pending);
-        if !write() && libc::sigismember(&pending, libc::SIGPIPE) == 0 {
+        for signal in raised {
+            if libc::sigismember(&pending, signal) != 0 {
+                libc::sigdelset(&mut ours, signal);
+            }
+        }
+        if !write() {
             let at_once = core::mem::zeroed();
-            libc::sigtimedwait(&signals, ptr::null_mut(), &at_once);
+            libc::sigtimedwait(&ours, ptr::null_mut(), &at_once);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
     }

@@ -31,6 +31,8 @@ fn features() -> u8 {
     }
 }
 
+// Once, not wherever a kernel is looked for: that is half a kilobyte.
+#[inline(never)]
 // __cpuid is a safe function in newer compilers.
 #[allow(unused_unsafe)]
 fn ask() -> u8 {

@@ -151,7 +151,12 @@ impl Kernel {
     /// [fail](Self::failed).
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Kernel> {
-        let mut named = KERNELS.iter().filter(|kernel| kernel.name == name);
+        Self::named(name.as_bytes())
+    }
+
+    /// [`by_name`](Self::by_name), of bytes that need not be a text.
+    pub(crate) fn named(name: &[u8]) -> Option<&'static Kernel> {
+        let mut named = KERNELS.iter().filter(|kernel| kernel.name.as_bytes() == name);
         named.find(|kernel| (kernel.supported)() && kernel.passes())
     }
 
@@ -166,6 +171,7 @@ impl Kernel {
     }
 
     /// Whether the kernel gives the portable one's answers; found out once.
+    #[inline(never)]
     fn passes(&self) -> bool {
         let mut verdicts = Self::NAMES.iter().zip(&VERDICTS);
         let Some((_, verdict)) = verdicts.find(|(name, _)| **name == self.name) else {
