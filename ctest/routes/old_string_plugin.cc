@@ -29,7 +29,9 @@ class FilterPolicy {
 
 FilterPolicy::~FilterPolicy() = default;
 
+#ifndef HIDDEN
 Status DestroyDB(const std::string &, const Options &) { return Status(); }
+#endif
 
 const FilterPolicy *NewBloomFilterPolicy(int bits_per_key);
 

@@ -25,6 +25,10 @@ plugin(old_string_plugin_linked old_string_plugin.cc)
 target_compile_definitions(routes_old_string_plugin_linked PRIVATE _GLIBCXX_USE_CXX11_ABI=0)
 target_link_libraries(routes_old_string_plugin_linked
   PRIVATE leveldb_bloom::shared -Wl,--no-as-needed "${ROUTES_LEVELDB}")
+plugin(old_string_plugin_hidden old_string_plugin.cc)
+target_compile_definitions(routes_old_string_plugin_hidden
+  PRIVATE _GLIBCXX_USE_CXX11_ABI=0 HIDDEN)
+target_link_libraries(routes_old_string_plugin_hidden PRIVATE leveldb_bloom::shared)
 
 # plugin_test(NAME HOST PLUGIN LINE...)
 function(plugin_test name host plugin)
@@ -44,3 +48,7 @@ set(found "${ours}: 9 bytes, the keys are found")
 plugin_test(old_string plugin_host_alone old_string_plugin "no LevelDB" "${found}")
 plugin_test(old_string.linked plugin_host_alone old_string_plugin_linked "no LevelDB" "${found}")
 plugin_test(old_string.leveldb plugin_host_leveldb old_string_plugin "LevelDB" "${found}")
+# The global scope has a host with a C API and a string of its own.
+plugin_test(old_string.hidden plugin_host_alone old_string_plugin_hidden "no LevelDB" "${found}")
+set_tests_properties(routes.plugin.old_string.hidden PROPERTIES ENVIRONMENT
+  "LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>:$<TARGET_FILE:routes_fake_create>")
