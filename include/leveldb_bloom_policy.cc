@@ -5,6 +5,7 @@
 // Unlike the object the library makes for a LevelDB it does not know, this one is compiled with
 // the std::string it appends to.
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <string>
@@ -37,8 +38,12 @@ static_assert(std::is_standard_layout<Slice>::value &&
 bool CanGrow(const std::string& dst, size_t size) {
   if (size <= dst.capacity() - dst.size()) return true;
   if (size > dst.max_size() - dst.size()) return false;
+  // Strings that grow ask for twice what they have, and some fill up pages then.
+  const size_t kPage = 4096;
+  if (dst.capacity() > (dst.max_size() - kPage) / 2) return false;
+  const size_t asked = std::max(dst.size() + size, 2 * dst.capacity()) + kPage;
   // volatile: compilers may drop an allocation that nobody reads, and call it a success.
-  void* volatile memory = ::operator new(dst.size() + size, std::nothrow);
+  void* volatile memory = ::operator new(asked, std::nothrow);
   ::operator delete(memory);
   return memory != nullptr;
 }
@@ -70,7 +75,8 @@ class LeveldbBloomPolicy : public FilterPolicy {
       dst->resize(init_size);
     }
     // No filter can be made. LevelDB never asks for it again and takes an empty one for "no keys";
-    // a number of probes above 30 means "any key".
+    // a number of probes above 30 means "any key". Where not even that fits, the string throws, as
+    // it does with LevelDB's filter.
     dst->append("\0\x1f", 2);
   }
 

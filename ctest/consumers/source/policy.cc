@@ -80,6 +80,14 @@ void NoMemory() {
   EXPECT(filter == "before" + kMatchAll);
   EXPECT(policy->KeyMayMatch("a", kMatchAll));
   EXPECT(policy->KeyMayMatch("b", kMatchAll));
+
+  // The filter would fit, but not the twice as much that a string asks for when it grows.
+  std::string full;
+  full.reserve(400 << 20);
+  full.resize(full.capacity() - kMatchAll.size());
+  Policy(10)->CreateFilter(keys.data(), 1, &full);
+  EXPECT(full.size() == full.capacity() && full.capacity() < size_t{500 << 20});
+  EXPECT(full.compare(full.size() - kMatchAll.size(), kMatchAll.size(), kMatchAll) == 0);
 }
 
 }  // namespace
