@@ -4,6 +4,8 @@
  * of ours would be a second definition in every program. Weak, ours gives way to it; and it calls
  * leveldb::NewBloomFilterPolicy, which is ours when our archive comes first. */
 
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +76,22 @@ int leveldb_bloom_linked_source(void) {
 
 /* Rust's prebuilt runtime routines, which lie in the same archive, mention the function that would
  * unwind through them; they never do. Without a definition a linker that takes one of the routines
- * (lld, for a wholly static program) misses it. A Rust runtime in the program has its own. */
-WEAK __attribute__((visibility("hidden"))) void rust_eh_personality(void);
-void rust_eh_personality(void) {}
+ * (lld, for a wholly static program) misses it. A Rust runtime in the program has its own, which is
+ * used; where that is a shared library, this one stands before it and hands on. */
+#ifdef __ARM_EABI__
+typedef int personality_fn(int, void *, void *);
+#define PARAMETERS int state, void *exception, void *context
+#define ARGUMENTS state, exception, context
+#else
+typedef int personality_fn(int, int, uint64_t, void *, void *);
+#define PARAMETERS int version, int actions, uint64_t kind, void *exception, void *context
+#define ARGUMENTS version, actions, kind, exception, context
+#endif
+
+WEAK __attribute__((visibility("hidden"))) personality_fn rust_eh_personality;
+int rust_eh_personality(PARAMETERS) {
+  /* _URC_FATAL_PHASE1_ERROR */
+  enum { FAILED = 3 };
+  personality_fn *shared = (personality_fn *)dlsym(RTLD_DEFAULT, "rust_eh_personality");
+  return shared == NULL ? FAILED : shared(ARGUMENTS);
+}
