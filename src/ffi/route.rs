@@ -217,6 +217,8 @@ pub(super) fn find(
         let imported = if caller.is_null() { None } else { imported_kind(caller, own) };
         let mut accept_of_others = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
+            // What another module's host makes appends to that one's string. A program, though, may
+            // be linked with a host, and use its own string beside the host's.
             (Way::Create(_) | Way::Original(_), Some(_)) if module.is_some() => None,
             _ => accept(way),
         };
