@@ -1,4 +1,5 @@
-// See fake_host.h. Compiled with WITH_CREATE it also has leveldb_filterpolicy_create.
+// See fake_host.h. Compiled with WITH_CREATE it also has leveldb_filterpolicy_create. WITHOUT_HOST it is
+// what is linked with such a host: it calls policies with the host's string, and has a use for another.
 
 #include "fake_host.h"
 
@@ -73,6 +74,12 @@ class OriginalPolicy : public FilterPolicy {
 
 }  // namespace
 
+#ifdef WITHOUT_HOST
+#include <string>
+extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_key);
+std::string AnotherString(const std::string& text) { return text + text; }
+#else
+
 // Declared with default visibility, so that an earlier definition is used instead.
 namespace leveldb {
 const FilterPolicy* NewBloomFilterPolicy(int) { return new OriginalPolicy; }
@@ -81,6 +88,7 @@ const FilterPolicy* NewBloomFilterPolicy(int) { return new OriginalPolicy; }
 extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_key) {
   return leveldb::NewBloomFilterPolicy(bits_per_key);
 }
+#endif
 
 #ifdef WITH_CREATE
 

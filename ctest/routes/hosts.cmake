@@ -27,13 +27,16 @@ leveldb_host(lto "-DCMAKE_CXX_COMPILER=${ROUTES_GXX}"
 
 # A host that nobody recognises, and one that has a C API at least. Its calls must be able to reach
 # an earlier definition, which clang would optimise away.
-foreach(host bare create)
+foreach(host bare create linked)
   add_library(routes_fake_${host} SHARED fake_host.cc)
   target_compile_options(routes_fake_${host} PRIVATE -Wall -Wextra -Werror -fno-rtti
     -fsemantic-interposition)
   set_target_properties(routes_fake_${host} PROPERTIES CXX_STANDARD 17)
 endforeach()
 target_compile_definitions(routes_fake_create PRIVATE WITH_CREATE)
+# A library that is linked with it, and calls policies with its string.
+target_compile_definitions(routes_fake_linked PRIVATE WITHOUT_HOST)
+target_link_libraries(routes_fake_linked PRIVATE routes_fake_create)
 
 # From the registries, when the tests run.
 set(wheel "${CMAKE_CURRENT_BINARY_DIR}/wheel")

@@ -1,5 +1,7 @@
 // A plugin with our archive and a LevelDB of its own, of which it has what a filter needs, and no
 // filter policy. Its string is the old one, whatever the string of a LevelDB is that the program has.
+// HIDDEN, it has nothing by which a LevelDB is known; SHARED, its policy is got by a name that no LevelDB
+// has.
 
 #include <cstddef>
 #include <cstdio>
@@ -37,8 +39,14 @@ const FilterPolicy *NewBloomFilterPolicy(int bits_per_key);
 
 }  // namespace leveldb
 
+extern "C" const leveldb::FilterPolicy *leveldb_bloom_filterpolicy_shared(int bits_per_key);
+
 extern "C" void run() {
+#ifdef SHARED
+  const leveldb::FilterPolicy *policy = leveldb_bloom_filterpolicy_shared(10);
+#else
   const leveldb::FilterPolicy *policy = leveldb::NewBloomFilterPolicy(10);
+#endif
   const leveldb::Slice keys[] = {{"hello", 5}, {"world", 5}};
   std::string *filter = new std::string("before");
   policy->CreateFilter(keys, 2, filter);

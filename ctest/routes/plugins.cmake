@@ -29,6 +29,10 @@ plugin(old_string_plugin_hidden old_string_plugin.cc)
 target_compile_definitions(routes_old_string_plugin_hidden
   PRIVATE _GLIBCXX_USE_CXX11_ABI=0 HIDDEN)
 target_link_libraries(routes_old_string_plugin_hidden PRIVATE leveldb_bloom::shared)
+plugin(old_string_plugin_hidden_static old_string_plugin.cc)
+target_compile_definitions(routes_old_string_plugin_hidden_static
+  PRIVATE _GLIBCXX_USE_CXX11_ABI=0 HIDDEN SHARED)
+target_link_libraries(routes_old_string_plugin_hidden_static PRIVATE leveldb_bloom::static)
 
 # plugin_test(NAME HOST PLUGIN LINE...)
 function(plugin_test name host plugin)
@@ -52,3 +56,7 @@ plugin_test(old_string.leveldb plugin_host_leveldb old_string_plugin "LevelDB" "
 plugin_test(old_string.hidden plugin_host_alone old_string_plugin_hidden "no LevelDB" "${found}")
 set_tests_properties(routes.plugin.old_string.hidden PROPERTIES ENVIRONMENT
   "LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>:$<TARGET_FILE:routes_fake_create>")
+plugin_test(old_string.hidden_static plugin_host_alone old_string_plugin_hidden_static "no LevelDB"
+  "${found}")
+set_tests_properties(routes.plugin.old_string.hidden_static PROPERTIES ENVIRONMENT
+  "LD_PRELOAD=$<TARGET_FILE:routes_fake_create>")

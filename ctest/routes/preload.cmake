@@ -98,6 +98,7 @@ target_compile_definitions(routes_fake_user_loaded PRIVATE LOADED)
 program(on_fake_bare C PARTS fake_user database LINK routes_fake_bare)
 program(on_fake_bare_by_address C PARTS fake_user_by_address database LINK routes_fake_bare -no-pie)
 program(on_fake_create C PARTS fake_user database LINK routes_fake_create)
+program(on_fake_linked C PARTS fake_user database LINK routes_fake_linked routes_fake_create)
 program(fake_loaded C PARTS fake_user_loaded database LINK ${CMAKE_DL_LIBS})
 route_test(preload.unknown-host PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
@@ -110,6 +111,9 @@ route_test(preload.unknown-host-by-address PRELOAD NO_DATABASES
 route_test(preload.unknown-host-with-c-api PRELOAD NO_DATABASES ROUTES delegate
   SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
   COMMAND $<TARGET_FILE:routes_on_fake_create>)
+route_test(preload.unknown-host-linked PRELOAD NO_DATABASES ROUTES delegate
+  SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
+  COMMAND $<TARGET_FILE:routes_on_fake_linked>)
 route_test(preload.unknown-host-loaded PRELOAD NO_DATABASES ROUTES original
   SAYS "filter: original"
   COMMAND $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_bare>)

@@ -13,7 +13,7 @@
 //!    the linker resolved in it;
 //! 2. what the calling module links, what the linker resolved elsewhere, and the global scope, unless
 //!    their string is another than the one whose members the calling module imports, if those are of
-//!    one kind;
+//!    one kind (or is not known, and it does not link them);
 //! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
 //!    agree.
 //!
@@ -203,27 +203,35 @@ pub(super) fn find(
     accept: Accept<'_>,
 ) -> Option<Route> {
     let own = modules::is_own(caller);
-    let scope = if own { None } else { Scope::of_address(caller) };
+    let scope = Scope::of_address(caller);
     let module = match &scope {
         Some(module @ Scope::Module(_)) => Some(module),
         _ => None,
     };
     let callers_own = match module {
+        _ if own => linked_string(true).and_then(&mut *accept),
         Some(module) => find_in(module, caller, accept),
-        None if own => linked_string(true).and_then(&mut *accept),
         None => None,
     };
     let found = callers_own.or_else(|| {
         let imported = if caller.is_null() { None } else { imported_kind(caller, own) };
-        let mut accept_of_others = |way| match (way, imported) {
+        let mut accept_linked = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
-            // What another module's host makes appends to that one's string. A program, though, may
-            // be linked with a host, and use its own string beside the host's.
-            (Way::Create(_) | Way::Original(_), Some(_)) if module.is_some() => None,
             _ => accept(way),
         };
-        module
-            .and_then(|module| find_in(module, ptr::null(), &mut accept_of_others))
+        let linked = module.filter(|_| !own);
+        let linked = linked.and_then(|it| find_in(it, ptr::null(), &mut accept_linked));
+        // A host that the module does not link makes what appends to that host's own string.
+        let mut accept_of_others = |way| match (way, imported) {
+            (Way::Create(create), Some(_))
+                if module.is_some() && !modules::is_own(create as *const c_void) =>
+            {
+                None
+            }
+            (Way::Original(_), Some(_)) if module.is_some() => None,
+            _ => accept_linked(way),
+        };
+        linked
             .or_else(|| find_linked(linked_create, &mut accept_of_others))
             .or_else(|| find_in(&Scope::Global, ptr::null(), &mut accept_of_others))
             .or_else(|| {

@@ -382,8 +382,8 @@ impl Line {
     }
 
     /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
-    /// lost: no pipe without a reader is waited for, and neither that nor a file larger than the
-    /// process may write ends the program.
+    /// lost, or what does not fit of it: no pipe without a reader is waited for, and neither that nor
+    /// a file larger than the process may write ends the program.
     pub(super) fn write_to(&self, path: *const c_char) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
