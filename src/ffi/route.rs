@@ -13,7 +13,8 @@
 //!    the linker resolved in it;
 //! 2. what the calling module links, what the linker resolved elsewhere, and the global scope, unless
 //!    their string is another than the one whose members the calling module imports, if those are of
-//!    one kind (or is not known, and it does not link them);
+//!    one kind; a string that we do not know then only where the calling module links its host, or is
+//!    the program;
 //! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
 //!    agree.
 //!
@@ -335,15 +336,19 @@ fn find_in(scope: &Scope, around: *const c_void, accept: Accept<'_>) -> Option<R
     if let Some((append, route)) = find_string(scope, around) {
         return accept(Way::Append(append, route));
     }
-    let is_there = |found: *const c_void| around.is_null() || modules::are_one(found, around);
     find_create(scope)
-        .filter(|create| is_there(*create as *const c_void))
+        .filter(|create| is_within(*create as *const c_void, around))
         .and_then(|create| accept(Way::Create(create)))
         .or_else(|| {
             find_original(scope)
-                .filter(|original| is_there(*original as *const c_void))
+                .filter(|original| is_within(*original as *const c_void, around))
                 .and_then(|original| accept(Way::Original(original)))
         })
+}
+
+/// Whether it lies in the module around `around`, or is not asked to: NULL.
+fn is_within(found: *const c_void, around: *const c_void) -> bool {
+    around.is_null() || modules::are_one(found, around)
 }
 
 /// The string of every LevelDB in the process, if all have the same kind.
@@ -387,8 +392,10 @@ fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
 fn find_string(scope: &Scope, around: *const c_void) -> Option<(Append, Route)> {
     STRING_KINDS.iter().find_map(|kind| {
         let host = scope.find(kind.host)?;
-        let is_there = around.is_null() || modules::are_one(host.as_ptr(), around);
-        if is_there { Some((find_append(scope, kind)?, kind.route)) } else { None }
+        if !is_within(host.as_ptr(), around) {
+            return None;
+        }
+        Some((find_append(scope, kind)?, kind.route))
     })
 }
 
