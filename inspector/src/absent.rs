@@ -36,6 +36,10 @@ impl Keys {
         self.ends.push(self.bytes.len());
     }
 
+    pub fn mean_len(&self) -> f64 {
+        self.bytes.len() as f64 / self.ends.len().max(1) as f64
+    }
+
     fn get(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[i]]

@@ -1,25 +1,21 @@
 //! The fastest code there is for blocks, all of it from other crates.
 
 use std::cell::RefCell;
-use std::io::Read;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use leveldb_bloom_table::{Codec, Compression, Refusal};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
 
 /// Snappy, zstd, the deflate of Minecraft's LevelDB, and checksums by the processor's own
 /// instruction. For one thread.
 pub struct Fast {
-    zstd: RefCell<FrameDecoder>,
+    zstd: RefCell<DCtx<'static>>,
     deflate: RefCell<Decompress>,
 }
 
 impl Default for Fast {
     fn default() -> Self {
-        Fast {
-            zstd: RefCell::new(FrameDecoder::new()),
-            deflate: RefCell::new(Decompress::new(false)),
-        }
+        Fast { zstd: RefCell::new(DCtx::create()), deflate: RefCell::new(Decompress::new(false)) }
     }
 }
 
@@ -70,23 +66,39 @@ fn snappy(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), Refusa
 }
 
 fn zstd(
-    decoder: &mut FrameDecoder,
+    state: &mut DCtx<'static>,
     input: &[u8],
     limit: usize,
     output: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
+    let damaged = || Refusal::damaged("zstd", "what zstd writes");
+    state.reset(ResetDirective::SessionOnly).map_err(|_| damaged())?;
     output.clear();
-    let mut stream = StreamingDecoder::new_with_decoder(input, decoder)
-        .map_err(|_| Refusal::damaged("zstd", "a zstd frame"))?;
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    (&mut stream)
-        .take(most)
-        .read_to_end(output)
-        .map_err(|_| Refusal::damaged("zstd", "what zstd writes"))?;
-    if output.len() > limit {
-        return Err(Refusal::TooLarge { len: output.len() as u64, limit: limit as u64 });
+    let mut from = InBuffer::around(input);
+    loop {
+        make_room(input, limit, output)?;
+        let before = (from.pos(), output.len());
+        let mut to = OutBuffer::around_pos(output, before.1);
+        let left = state.decompress_stream(&mut to, &mut from).map_err(|_| damaged())?;
+        if output.len() > limit {
+            return Err(Refusal::TooLarge { len: output.len() as u64, limit: limit as u64 });
+        }
+        if left == 0 {
+            // Another frame is none of LevelDB's.
+            return if from.pos() == input.len() { Ok(()) } else { Err(damaged()) };
+        }
+        // There was room, so it is the input that has ended.
+        if (from.pos(), output.len()) == before {
+            return Err(damaged());
+        }
     }
-    Ok(())
+}
+
+/// Doubles `output`, up to one byte more than is allowed, to see that there is one. What compressed
+/// data say of their length is not believed.
+fn make_room(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), Refusal> {
+    let more = output.len().max(2 * input.len()).min((limit - output.len()).saturating_add(1));
+    output.try_reserve(more).map_err(|_| Refusal::NoMemory)
 }
 
 /// Whether it begins as RFC 1950 has zlib begin, without a dictionary. A frame of zstd does not.
@@ -108,9 +120,7 @@ fn inflate(
     state.reset(zlib);
     output.clear();
     loop {
-        // Room for one byte more than is allowed, to see that there is one.
-        let more = output.len().max(2 * input.len()).min((limit - output.len()).saturating_add(1));
-        output.try_reserve(more).map_err(|_| Refusal::NoMemory)?;
+        make_room(input, limit, output)?;
         let before = (state.total_in(), output.len());
         let rest = usize::try_from(before.0).ok().and_then(|taken| input.get(taken..));
         let status = state
@@ -134,12 +144,12 @@ mod tests {
     use super::*;
     use flate2::Compression as Level;
     use flate2::read::{DeflateEncoder, ZlibEncoder};
-    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    use std::io::Read;
 
     /// As the four methods store `bytes`.
     fn stored(bytes: &[u8]) -> Vec<(Compression, Vec<u8>)> {
         let snappy = snap::raw::Encoder::new().compress_vec(bytes).unwrap();
-        let zstd = compress_to_vec(bytes, CompressionLevel::Fastest);
+        let zstd = zstd::bulk::compress(bytes, 1).unwrap();
         let mut all = vec![(Compression::Snappy, snappy), (Compression::Zstd, zstd)];
         for level in [Level::none(), Level::fast(), Level::default(), Level::best()] {
             let (mut zlib, mut raw) = (Vec::new(), Vec::new());

@@ -104,9 +104,14 @@ impl Notes<'_> {
         }
         for database in self.databases {
             if let Err(reason) = &database.version {
+                let then = match database.is_unreadable() {
+                    true => "levels and comparator are not known.",
+                    false => {
+                        "LevelDB does not open this database, and levels and comparator are not known."
+                    }
+                };
                 let text = format!(
-                    "The MANIFEST of {} could not be read ({reason}): LevelDB does not open this \
-                     database, and levels and comparator are not known.",
+                    "The MANIFEST of {} could not be read ({reason}): {then}",
                     database.folder.display()
                 );
                 self.add(Weight::Wrong, "manifest", text);
@@ -139,7 +144,10 @@ impl Notes<'_> {
             .filter_map(|report| Some((report.policy.as_ref()?, report)))
             .filter(|(policy, _)| policy.format == Format::Foreign)
             .collect();
-        foreign.sort_by_key(|(policy, _)| policy.name.clone());
+        // Of a policy's tables one that says something comes first.
+        foreign.sort_by_key(|(policy, report)| {
+            (policy.name.clone(), report.sums.bloom.filters == 0, report.undecided)
+        });
         foreign.dedup_by_key(|(policy, _)| policy.name.clone());
         let texts: Vec<_> = foreign
             .iter()
@@ -153,6 +161,9 @@ impl Notes<'_> {
                     ),
                     None if report.sums.bloom.filters > 0 => {
                         "they are bloom filters of LevelDB's format under another name".to_owned()
+                    }
+                    None if report.undecided => {
+                        "there are too few keys to tell whether they are of LevelDB's format".to_owned()
                     }
                     None => "their format is not LevelDB's, so that nothing is said about their bits"
                         .to_owned(),
@@ -175,7 +186,7 @@ impl Notes<'_> {
             .iter()
             .filter_map(|database| database.comparator())
             .find(|comparator| *comparator != BYTEWISE);
-        let unordered = self.tables(|report| !report.bytewise);
+        let unordered = self.tables(|report| !report.bytewise && !report.is_damaged());
         let who = match named {
             Some(comparator) => format!("The database has a comparator of its own, {comparator}."),
             None if unordered > 0 => format!(
@@ -269,17 +280,13 @@ impl Notes<'_> {
 
     /// Where filters cost much more than the bits that were asked for: few keys in a filter.
     fn cost(&mut self) {
-        // Of the tables with filters of this format, since the others' keys pay nothing.
-        let mut sums = Sums::default();
-        for report in self.reports.iter().filter(|report| report.sums.bloom.filters > 0) {
-            sums.add(&report.sums);
-        }
+        let sums = with_filters(self.reports);
         let bloom = &sums.bloom;
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
         let Some(_) = sums.settings.one() else { return };
         let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY.unsigned_abs());
         let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
-        let spent = sums.filter_block_bytes as f64 * 8.0 / keys as f64;
+        let spent = bloom.spent(keys as f64);
         if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
             return;
         }
@@ -412,6 +419,15 @@ impl Notes<'_> {
         let of = |report: &Report| report.sums.filter_block_bytes;
         self.reports.iter().filter(|report| wanted(report)).map(of).sum()
     }
+}
+
+/// The sums of the tables with filters of LevelDB's format, since the others' keys pay nothing.
+pub fn with_filters(reports: &[Report]) -> Sums {
+    let mut sums = Sums::default();
+    for report in reports.iter().filter(|report| report.sums.bloom.filters > 0) {
+        sums.add(&report.sums);
+    }
+    sums
 }
 
 /// Bits per key in filters of `keys` keys for `block` bytes of stored blocks.

@@ -5,21 +5,48 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{fs, iter};
 
-use crate::manifest::{self, Version};
+use crate::manifest::{self, BYTEWISE, Version};
 
 /// A folder with a CURRENT file.
 pub struct Database {
     pub folder: PathBuf,
     /// What its MANIFEST says, or why it could not be read.
-    pub version: Result<Version, String>,
+    pub version: io::Result<Version>,
     /// Tables that the MANIFEST names and the folder does not have.
     pub missing: Vec<PathBuf>,
 }
 
 impl Database {
-    /// There is no MANIFEST that can be read, or a table that it names is missing.
+    fn new(folder: &Path, version: io::Result<Version>) -> Self {
+        Database { folder: folder.to_path_buf(), version, missing: Vec::new() }
+    }
+
+    /// LevelDB does not open it, or does not find a table.
     pub fn is_wrong(&self) -> bool {
-        self.version.is_err() || !self.missing.is_empty()
+        self.version.is_err() && !self.is_unreadable() || !self.missing.is_empty()
+    }
+
+    /// We could not read what LevelDB may well read.
+    pub fn is_unreadable(&self) -> bool {
+        use io::ErrorKind::{InvalidData, NotFound};
+        self.version.as_ref().is_err_and(|error| !matches!(error.kind(), InvalidData | NotFound))
+    }
+
+    /// What is wrong with it, a sentence for each.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut complaints = Vec::new();
+        if let Err(error) = &self.version {
+            let then = match self.is_unreadable() {
+                true => "",
+                false => "; LevelDB does not open this database",
+            };
+            let folder = self.folder.display();
+            complaints.push(format!("{folder}: its MANIFEST cannot be read: {error}{then}"));
+        }
+        let missing =
+            |path: &PathBuf| format!("{}: MISSING, although the MANIFEST names it", path.display());
+        complaints.extend(self.missing.iter().map(missing));
+        complaints
     }
 
     pub fn comparator(&self) -> Option<&str> {
@@ -33,6 +60,8 @@ pub struct Found {
     pub number: Option<u64>,
     pub len: u64,
     pub place: Place,
+    /// The MANIFEST says that keys are in the order of their bytes.
+    pub bytewise: bool,
 }
 
 /// Where a table is in its database.
@@ -70,7 +99,10 @@ fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
         return add_folder(path, everything);
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let database = database(parent.unwrap_or(Path::new("."))).map(Rc::new);
+    let folder = parent.unwrap_or(Path::new("."));
+    // A shell's DB/*.ldb names a folder thousands of times.
+    let known = everything.database_of.iter().rev().flatten().find(|known| known.folder == folder);
+    let database = known.cloned().or_else(|| database(folder).map(Rc::new));
     add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
     // Somebody wants to know about this very table, in use or not.
     if let Some(Found { place: place @ Place::Unused, .. }) = everything.tables.last_mut() {
@@ -80,17 +112,22 @@ fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
 }
 
 fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> {
-    let mut tables = Vec::new();
+    let (mut tables, mut has_manifest) = (Vec::new(), false);
     // The folder before the MANIFEST, so that a table which is written meanwhile is either in both
     // or in the second only, and is then looked for by name.
     for entry in fs::read_dir(folder).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if matches!(extension, Some("ldb" | "sst")) {
+        has_manifest |=
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"MANIFEST-"));
+        // A link to nowhere is a table that is missing.
+        if (has_extension(&path, "ldb") || has_extension(&path, "sst")) && path.exists() {
             tables.push(path);
         }
     }
     let mut database = database(folder);
+    if database.is_none() && has_manifest {
+        database = Some(Database::new(folder, Err(no_current("there is no CURRENT"))));
+    }
     if database.is_none() && tables.is_empty() {
         return Err(
             "no LevelDB database: there is no CURRENT and no .ldb or .sst file in it".into()
@@ -100,7 +137,9 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         let mut missing = not_listed(database, &tables);
         if !missing.is_empty() {
             // A compaction may have replaced them in the meantime.
-            database.version = version(folder).unwrap_or(Err("CURRENT was removed".into()));
+            database.version = manifest::read(folder)
+                .transpose()
+                .unwrap_or(Err(no_current("CURRENT was removed")));
             missing = not_listed(database, &tables);
         }
         for (number, path) in missing {
@@ -116,21 +155,28 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
     tables.sort_by_key(|path| (number_of(path), path.clone()));
     let database = database.map(Rc::new);
     everything.databases.extend(database.clone());
+    let mut before: Option<PathBuf> = None;
     for path in tables {
         // A file that is gone by now is noticed when it is opened.
         let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        add_table(path, len, database.as_ref(), everything);
+        add_table(path.clone(), len, database.as_ref(), everything);
+        // Of 000005.ldb and 000005.sst LevelDB reads the first.
+        if before.is_some_and(|before| before.with_extension("sst") == path) {
+            if let (Some(found), true) = (everything.tables.last_mut(), database.is_some()) {
+                found.place = Place::Unused;
+            }
+        }
+        before = Some(path);
     }
     Ok(())
 }
 
 fn database(folder: &Path) -> Option<Database> {
-    let version = version(folder)?;
-    Some(Database { folder: folder.to_path_buf(), version, missing: Vec::new() })
+    Some(Database::new(folder, manifest::read(folder).transpose()?))
 }
 
-fn version(folder: &Path) -> Option<Result<Version, String>> {
-    manifest::read(folder).map_err(|error: io::Error| error.to_string()).transpose()
+fn no_current(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, what)
 }
 
 /// The tables of the MANIFEST that were not in the folder, as paths without an extension.
@@ -156,10 +202,17 @@ fn add_table(
         }
         _ => Place::Unknown,
     };
-    everything.tables.push(Found { path, number, len, place });
+    let bytewise = version.is_some_and(|it| it.comparator.as_deref() == Some(BYTEWISE));
+    everything.tables.push(Found { path, number, len, place, bytewise });
     everything.database_of.extend(iter::once(database.cloned()));
 }
 
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|own| own == extension)
+}
+
+/// The number in a name that LevelDB gives: 5.ldb is none of its.
 fn number_of(path: &Path) -> Option<u64> {
-    path.file_stem()?.to_str()?.parse().ok()
+    let name = path.file_stem()?.to_str()?;
+    name.parse().ok().filter(|number| format!("{number:06}") == name)
 }

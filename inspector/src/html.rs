@@ -95,7 +95,7 @@ fn escape(text: &str) -> String {
 fn tiles(total: &Sums, data: bool) -> String {
     let bloom = &total.bloom;
     let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
-    let spent = ratio(total.filter_block_bytes as f64 * 8.0, keys);
+    let spent = bloom.spent(keys);
     let mut tiles = vec![
         (plural(total.tables, "table", "tables"), bytes(total.file_bytes)),
         (bytes(total.filter_block_bytes), "in filters".into()),
@@ -178,7 +178,8 @@ fn plots(findings: &Findings) -> String {
     }
     text += &panel("Rate of false positives by bits per key", &curve(total, findings.data));
     if findings.data {
-        text += &panel("Where the bits of a key go", &split(total));
+        text +=
+            &panel("Where the bits of a key go", &split(&explain::with_filters(&findings.reports)));
     }
     text += &panel("Filter bytes by level", &levels(findings));
     text + "</div>\n"
@@ -323,7 +324,7 @@ fn split(total: &Sums) -> String {
     let bloom = &total.bloom;
     let keys = bloom.keys_checked as f64;
     let full = total.slots - total.empty_slots;
-    let all = total.filter_block_bytes as f64 * 8.0;
+    let all = bloom.block_bytes as f64 * 8.0;
     let parts = [
         ("bits of filters", bloom.bits as f64, "var(--bar)"),
         ("the byte of k", bloom.filters as f64 * 8.0, "var(--bar2)"),

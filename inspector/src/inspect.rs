@@ -1,7 +1,8 @@
 //! `inspect`: what the filters hold and cost.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -59,15 +60,20 @@ impl Findings {
     pub fn databases(&self) -> Vec<&Database> {
         self.everything.databases.iter().map(AsRef::as_ref).collect()
     }
-
-    pub fn is_wrong(&self) -> bool {
-        self.reports.iter().any(Report::is_wrong)
-            || self.everything.databases.iter().any(|database| database.is_wrong())
-    }
 }
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let everything = find(&args.paths)?;
+    // Before anything is read, which may take long.
+    let page = match &args.html {
+        Some(path) => {
+            let mut options = File::options();
+            // What is there stays until there is something better.
+            let file = options.write(true).create(true).truncate(false).open(path);
+            Some(file.map_err(|error| format!("{}: {error}", path.display()))?)
+        }
+        None => None,
+    };
     let tables = everything.tables.len().max(1) as u64;
     let options = Options {
         data: !args.quick,
@@ -87,8 +93,8 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let notes = explain::explain(&reports, &databases, &total, options.data);
     let findings = Findings { everything, reports, total, notes, data: options.data };
 
-    if let Some(path) = &args.html {
-        fs::write(path, html::page(&findings))
+    if let (Some(path), Some(file)) = (&args.html, page) {
+        write_over(file, &html::page(&findings))
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     if args.json {
@@ -99,7 +105,14 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
             print(&format!("\nThe report is in {}.\n", path.display()))?;
         }
     }
-    Ok(if findings.is_wrong() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(verify::status(&findings.reports, &findings.databases()).into())
+}
+
+fn write_over(mut file: File, text: &str) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    file.write_all(text.as_bytes())
 }
 
 fn to_text(findings: &Findings, all: bool) -> String {
@@ -254,7 +267,7 @@ pub fn figures(sums: &Sums, policies: &str, data: bool) -> Vec<(&'static str, St
             "{} set, {}{} spent",
             explain::bits_of(sums),
             if data { "" } else { "about " },
-            tenths(ratio(sums.filter_block_bytes as f64 * 8.0, keys))
+            tenths(bloom.spent(keys))
         ),
     ));
     figures.push(("fill", format!("{} of the bits are set", percent(bloom.fill()))));
@@ -375,7 +388,7 @@ pub fn table_row(report: &Report, data: bool) -> [String; 9] {
         count(sums.data_blocks),
         if data { count(sums.entries) } else { of_filters(format!("~{}", count(keys as u64))) },
         count(sums.slots - sums.empty_slots),
-        of_filters(tenths(ratio(sums.filter_block_bytes as f64 * 8.0, keys))),
+        of_filters(tenths(bloom.spent(keys))),
         of_filters(percent(bloom.fill())),
         of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
     ]
@@ -412,7 +425,7 @@ fn to_json(findings: &Findings) -> impl Serialize {
         json!({
             "folder": database.folder.to_string_lossy(),
             "comparator": database.comparator(),
-            "manifest_error": database.version.as_ref().err(),
+            "manifest_error": database.version.as_ref().err().map(ToString::to_string),
             "missing_tables": database.missing.iter().map(|p| p.to_string_lossy()).collect::<Vec<_>>(),
         })
     };
@@ -477,7 +490,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
                 })).collect::<Vec<_>>(),
             })),
             "bits_per_key_set": settings,
-            "bits_per_key_spent": ratio(sums.filter_block_bytes as f64 * 8.0, read_keys),
+            "bits_per_key_spent": bloom.spent(read_keys),
             "estimated_keys": bloom.estimated_keys,
             "false_positive_rate_estimated": bloom.estimated(),
             "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),

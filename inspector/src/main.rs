@@ -114,14 +114,15 @@ const AFTER_PROBE: &str = "\
 Tables are looked through as a Get does: level 0 from new to old, then one table
 of each level. Each filter that is asked shows its k positions and the bits
 found there; one 0 is a no. The block is looked into in any case, so that a
-false positive and a lost key are called what they are.
+false positive and a lost key are called what they are (in a database with a
+comparator of its own only where the filter says maybe).
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334
   leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0
 
 The object that --json prints:
-  version, key, key_hex, hash, tables_in_all
+  version, key, key_hex, hash, tables_in_all, log_bytes, database_problems
   tables   path, level, policy, deleted_meanwhile, problem,
            other_filters_that_say_no
            blocks: data_block, data_block_bytes, read, problem
@@ -129,7 +130,8 @@ The object that --json prints:
              entry (sequence, deletion, value_bytes)
 
 Exit status: 0 the key was followed, found or not; 1 something is damaged on its
-way; 2 a path could not be read, or KEY is not what was said.";
+way, or a table missing; 2 a path could not be read, or KEY is not what was
+said.";
 
 const AFTER_SIZE: &str = "\
 Each from the others:
@@ -234,7 +236,8 @@ fn main() -> ExitCode {
         Command::Completions { shell } => completions(*shell),
     };
     result.unwrap_or_else(|Failure(text)| {
-        eprintln!("leveldb-bloom: {text}");
+        // A stderr that is full is no reason to say nothing with the status either.
+        let _ = writeln!(io::stderr(), "leveldb-bloom: {text}");
         ExitCode::from(2)
     })
 }

@@ -10,6 +10,8 @@ use std::path::Path;
 
 use leveldb_bloom_table::InternalKey;
 
+use crate::text::printable;
+
 /// The comparator that LevelDB has if a program gives it none.
 pub const BYTEWISE: &str = "leveldb.BytewiseComparator";
 
@@ -25,6 +27,8 @@ pub struct Version {
 pub struct LiveTable {
     pub level: u32,
     pub smallest: Vec<u8>,
+    /// The number of the write of that key, which may have others in the table before.
+    pub sequence: u64,
     pub largest: Vec<u8>,
 }
 
@@ -51,6 +55,10 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
     Ok(None)
 }
 
+/// By tag, the numbers without which LevelDB opens no database.
+const NEEDED: [(u64, &str); 3] =
+    [(2, "the log's number"), (3, "the next file's number"), (4, "the last write's number")];
+
 fn damaged(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
@@ -58,11 +66,16 @@ fn damaged(what: &str) -> io::Error {
 fn replay(log: &mut impl Read) -> io::Result<Version> {
     let mut records = Records { log, left: BLOCK };
     let mut version = Version::default();
-    let mut record = Vec::new();
+    let (mut record, mut seen) = (Vec::new(), 0);
     while records.next(&mut record)? {
-        apply(&record, &mut version).ok_or_else(|| damaged("expected a change of the version"))?;
+        apply(&record, &mut version, &mut seen)
+            .ok_or_else(|| damaged("expected a change of the version"))?;
     }
-    Ok(version)
+    // Of a MANIFEST that is empty, or zeros, nothing else is wrong.
+    match NEEDED.iter().find(|(tag, _)| seen >> tag & 1 == 0) {
+        Some((_, what)) => Err(damaged(&format!("expected {what}, and found the end"))),
+        None => Ok(version),
+    }
 }
 
 /// The log's blocks: a record's header does not cross from one to the next.
@@ -133,14 +146,18 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// `None` where the record is not a list of changes.
-fn apply(mut record: &[u8], version: &mut Version) -> Option<()> {
+/// `None` where the record is not a list of changes. Of `seen`, sets the bit of each tag in `NEEDED`.
+fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()> {
     let record = &mut record;
     while !record.is_empty() {
         match varint(record)? {
-            1 => version.comparator = Some(String::from_utf8_lossy(bytes(record)?).into_owned()),
+            1 => version.comparator = Some(printable(&String::from_utf8_lossy(bytes(record)?))),
             // Numbers of the log and the like, and where the last compaction ended.
-            2 | 3 | 4 | 9 => drop(varint(record)?),
+            tag @ 2..=4 => {
+                varint(record)?;
+                *seen |= 1 << tag;
+            }
+            9 => drop(varint(record)?),
             5 => drop((varint(record)?, bytes(record)?)),
             6 => {
                 let (level, number) = (varint(record)?, varint(record)?);
@@ -152,8 +169,14 @@ fn apply(mut record: &[u8], version: &mut Version) -> Option<()> {
             7 => {
                 let level = u32::try_from(varint(record)?).ok()?;
                 let (number, _size) = (varint(record)?, varint(record)?);
-                let mut user_key = || Some(InternalKey::parse(bytes(record)?)?.user_key.to_vec());
-                let table = LiveTable { level, smallest: user_key()?, largest: user_key()? };
+                let smallest = InternalKey::parse(bytes(record)?)?;
+                let largest = InternalKey::parse(bytes(record)?)?;
+                let table = LiveTable {
+                    level,
+                    smallest: smallest.user_key.to_vec(),
+                    sequence: smallest.sequence,
+                    largest: largest.user_key.to_vec(),
+                };
                 version.tables.insert(number, table);
             }
             _ => return None,
@@ -196,7 +219,7 @@ mod tests {
     }
 
     fn sample() -> Vec<u8> {
-        let comparator = [&[1, 26][..], BYTEWISE.as_bytes()].concat();
+        let comparator = [&[1, 26][..], BYTEWISE.as_bytes(), &[2, 3, 3, 7, 4, 1]].concat();
         let key = |key: u8| [9, key, 1, 0, 0, 0, 0, 0, 0, 0];
         let table = |level, number| [&[7, level, number, 99][..], &key(b'a'), &key(b'z')].concat();
         let first = [table(0, 5), table(1, 6)].concat();
@@ -220,10 +243,17 @@ mod tests {
     #[test]
     fn cut_off_is_the_state_before_and_damage_an_error() {
         let whole = sample();
+        let first = HEADER + 2 + BYTEWISE.len() + 6;
         for len in 0..whole.len() {
-            let version = replay(&mut &whole[..len]).unwrap();
-            assert!(!version.tables.contains_key(&7), "{len}");
+            match replay(&mut &whole[..len]) {
+                Ok(version) => assert!(len >= first && !version.tables.contains_key(&7), "{len}"),
+                Err(error) => {
+                    assert!(len < first, "{len}: {error}");
+                    assert!(error.to_string().contains("the log's number"), "{error}");
+                }
+            }
         }
+        assert!(replay(&mut &[0; 100][..]).is_err());
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x41;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable};
 use crate::scan::OTHER_NAME;
-use crate::text::{count, hex, key as shown, plural, wrap};
+use crate::text::{bytes, count, hex, key as shown, plural, printable, wrap};
 use crate::{Failure, print};
 
 #[derive(Args)]
@@ -87,9 +88,15 @@ struct Visit {
     other_noes: u64,
     problem: Option<String>,
     vanished: bool,
+    /// The file could not be opened.
+    unreadable: bool,
 }
 
 impl Visit {
+    fn is_wrong(&self) -> bool {
+        self.problem.is_some() && !self.unreadable || self.steps.iter().any(Step::is_wrong)
+    }
+
     fn found(&self) -> Option<&Entry> {
         self.steps.iter().find_map(|step| step.entry.as_ref()?.as_ref().ok()?.as_ref())
     }
@@ -103,7 +110,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let database = database.map(AsRef::as_ref);
     let bytewise = database.and_then(Database::comparator).is_none_or(|name| name == BYTEWISE);
     let mut visits = Vec::new();
-    for found in in_order(&everything.tables) {
+    for found in in_order(&everything.tables, database) {
         if bytewise && live(database, found).is_some_and(|table| !covers(table, &key)) {
             continue;
         }
@@ -114,15 +121,37 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    let wrong = visits
-        .iter()
-        .any(|visit| visit.problem.is_some() || visit.steps.iter().any(Step::is_wrong));
+    let wrong = visits.iter().any(Visit::is_wrong) || database.is_some_and(Database::is_wrong);
+    let unreadable = visits.iter().any(|visit| visit.unreadable)
+        || database.is_some_and(Database::is_unreadable);
+    let complaints = database.map(Database::complaints).unwrap_or_default();
+    let logs = if args.path.is_dir() { logs(&args.path) } else { 0 };
+    let tables = everything.tables.len();
     print(&if args.json {
-        format!("{:#}\n", to_json(&key, &visits, everything.tables.len()))
+        format!("{:#}\n", to_json(&key, &visits, tables, &complaints, logs))
     } else {
-        to_text(&key, &visits, everything.tables.len(), bytewise, args.all)
+        let mut text = to_text(&key, &visits, tables, bytewise, args.all);
+        if logs > 0 {
+            let in_logs = format!(
+                "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
+                bytes(logs)
+            );
+            text += &wrap(&in_logs, "");
+        }
+        complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;
-    Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(match (wrong, unreadable) {
+        (true, _) => ExitCode::from(1),
+        (false, true) => ExitCode::from(2),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// The bytes of the logs in a folder.
+fn logs(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let logs = entries.filter(|entry| entry.path().extension().is_some_and(|it| it == "log"));
+    logs.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
 }
 
 fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
@@ -149,11 +178,16 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.
-fn in_order(tables: &[Found]) -> Vec<&Found> {
+fn in_order<'t>(tables: &'t [Found], database: Option<&Database>) -> Vec<&'t Found> {
     let mut tables: Vec<_> = tables.iter().filter(|found| found.place != Place::Unused).collect();
     tables.sort_by_key(|found| match found.place {
-        Place::Level(level) => (level, Reverse(found.number)),
-        Place::Unknown | Place::Unused => (u32::MAX, Reverse(found.number)),
+        // A key's writes may go on in the next table of a level: the newest are in the first.
+        Place::Level(level @ 1..) => {
+            let first = live(database, found).map(|t| (t.smallest.clone(), Reverse(t.sequence)));
+            (level, first, Reverse(found.number))
+        }
+        Place::Level(level) => (level, None, Reverse(found.number)),
+        Place::Unknown | Place::Unused => (u32::MAX, None, Reverse(found.number)),
     });
     tables
 }
@@ -175,6 +209,7 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         other_noes: 0,
         problem: None,
         vanished: false,
+        unreadable: false,
     };
     match TableFile::open(&found.path) {
         Ok(file) => {
@@ -183,7 +218,10 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
             }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => visit.vanished = true,
-        Err(error) => visit.problem = Some(error.to_string()),
+        Err(error) => {
+            visit.problem = Some(format!("could not be read: {error}"));
+            visit.unreadable = true;
+        }
     }
     visit
 }
@@ -192,7 +230,7 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     let table = Table::open(file, Fast::default())?;
     let names = table.filters();
     let number = names.iter().position(|name| name.policy == POLICY_NAME).unwrap_or(0);
-    visit.policy = names.get(number).map(|name| name.policy.clone());
+    visit.policy = names.get(number).map(|name| printable(&name.policy));
     // What is not LevelDB's format cannot be asked.
     let known = matches!(visit.policy.as_deref(), Some(POLICY_NAME | OTHER_NAME));
     let contents = if known { table.read_filters(number)? } else { Vec::new() };
@@ -284,7 +322,8 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
     if !bytewise {
         text += &wrap(
             "The database has a comparator of its own, so that the order of its keys is not known: every \
-             filter is asked, where a Get would ask one of a table.",
+             filter is asked, where a Get would ask one of a table, and a block is read only where its \
+             filter says maybe. `leveldb-bloom verify` finds keys that are lost.",
             "",
         );
     }
@@ -401,7 +440,13 @@ fn step_text(step: &Step) -> String {
     text
 }
 
-fn to_json(key: &[u8], visits: &[Visit], tables: usize) -> Value {
+fn to_json(
+    key: &[u8],
+    visits: &[Visit],
+    tables: usize,
+    complaints: &[String],
+    log_bytes: u64,
+) -> Value {
     let step_json = |step: &Step| {
         json!({
             "data_block": step.block.offset,
@@ -435,6 +480,8 @@ fn to_json(key: &[u8], visits: &[Visit], tables: usize) -> Value {
         "key_hex": hex(key),
         "hash": bloom_hash(key),
         "tables_in_all": tables,
+        "database_problems": complaints,
+        "log_bytes": log_bytes,
         "tables": visits.iter().map(|visit| json!({
             "path": visit.path.to_string_lossy(),
             "level": match visit.place { Place::Level(level) => json!(level), _ => Value::Null },

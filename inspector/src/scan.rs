@@ -11,11 +11,15 @@ use crate::absent::{Absent, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place};
-use crate::sums::{BloomSums, Sums, of_probes};
+use crate::sums::{BloomSums, Settings, Sums, of_probes};
+use crate::text::printable;
 use crate::transform::{Search, Transform};
 
 /// The name that goleveldb and the Java ports give to filters of the same bits.
 pub const OTHER_NAME: &str = "leveldb.BuiltinBloomFilter";
+
+/// The bytes of absent keys that are made and hashed for a table: long keys are asked less often.
+const HASHED: f64 = (64 << 20) as f64;
 
 /// What is wanted of a table.
 #[derive(Clone, Copy)]
@@ -51,7 +55,7 @@ impl Policy {
             OTHER_NAME => Format::OtherName,
             _ => Format::Foreign,
         };
-        Policy { name: name.into(), format }
+        Policy { name: printable(name), format }
     }
 }
 
@@ -97,6 +101,10 @@ pub struct Report {
     pub problem_count: u64,
     /// The file was gone when its turn came.
     pub vanished: bool,
+    /// The file could not be opened, which says nothing about what is in it.
+    pub unreadable: bool,
+    /// There are too few keys to tell whether somebody's own filters are of LevelDB's format.
+    pub undecided: bool,
 }
 
 impl Report {
@@ -113,22 +121,28 @@ impl Report {
             problems: Vec::new(),
             problem_count: 0,
             vanished: false,
+            unreadable: false,
+            undecided: false,
         }
     }
 
     /// Keys that a `Get` of the C++ library would miss, with its own policy.
     pub fn keys_lost(&self) -> u64 {
-        match self.policy {
-            Some(Policy { format: Format::LevelDb | Format::OtherName, .. }) => {
-                self.sums.bloom.keys_lost
-            }
-            _ => 0,
-        }
+        self.sums.bloom.keys_lost
     }
 
     /// Whether something is wrong that is not explained by a running database.
     pub fn is_wrong(&self) -> bool {
-        self.place != Place::Unused && (self.problem_count > 0 || self.keys_lost() > 0)
+        self.place != Place::Unused && (self.is_damaged() || self.keys_lost() > 0)
+    }
+
+    /// Whether it could not be read, although LevelDB reads it.
+    pub fn is_unreadable(&self) -> bool {
+        self.place != Place::Unused && self.unreadable
+    }
+
+    pub fn is_damaged(&self) -> bool {
+        self.problem_count > 0 && !self.unreadable
     }
 }
 
@@ -143,8 +157,10 @@ pub fn scan(found: &Found, options: Options) -> Report {
             report.vanished = gone;
             report.sums = Sums::default();
             if !gone {
-                report.problems.push(Problem { offset: None, text: error.to_string() });
+                let text = format!("could not be read: {error}");
+                report.problems.push(Problem { offset: None, text });
                 report.problem_count = 1;
+                report.unreadable = true;
             }
             return report;
         }
@@ -152,12 +168,14 @@ pub fn scan(found: &Found, options: Options) -> Report {
     let mut scan = Scan {
         report,
         options,
+        must_be_bytewise: found.bytewise,
         search: Search::default(),
         absent: Absent::default(),
         keys: Keys::default(),
         group: None,
         previous: Vec::new(),
         absent_per_byte: 0.0,
+        hashed_per_byte: 0.0,
     };
     match Table::open(file, Fast::default()) {
         Ok(table) => scan.table(&table),
@@ -169,13 +187,16 @@ pub fn scan(found: &Found, options: Options) -> Report {
 struct Scan {
     report: Report,
     options: Options,
+    must_be_bytewise: bool,
     search: Search,
     absent: Absent,
     keys: Keys,
-    /// The filter of the blocks being read, and how many entries they have so far.
-    group: Option<(u64, u64)>,
+    /// The filter of the blocks being read, and how many entries they have so far; `None` where a block
+    /// could not be read.
+    group: Option<(u64, Option<u64>)>,
     previous: Vec<u8>,
     absent_per_byte: f64,
+    hashed_per_byte: f64,
 }
 
 impl Scan {
@@ -258,7 +279,11 @@ impl Scan {
                 sums.settings.most = sums.settings.most.min(of_probes.most);
             }
         }
+        if sums.bloom.filters > 0 {
+            sums.bloom.block_bytes = sums.filter_block_bytes;
+        }
         self.absent_per_byte = self.options.absent as f64 / bytes.max(1) as f64;
+        self.hashed_per_byte = HASHED / bytes.max(1) as f64;
     }
 
     fn data_block(
@@ -271,7 +296,7 @@ impl Scan {
         let number = filters.map(|filters| filters.number_for(handle.offset));
         if number != self.group.map(|(number, _)| number) {
             self.end_group(filters);
-            self.group = number.map(|number| (number, 0));
+            self.group = number.map(|number| (number, Some(0)));
         }
         let filter = filters.and_then(|filters| filters.filter_for(handle.offset));
         self.report.sums.uncovered_blocks += u64::from(filters.is_some() && filter.is_none());
@@ -294,7 +319,9 @@ impl Scan {
 
     /// Of a filter whose keys are not all known, no number is right.
     fn forget_group(&mut self) {
-        self.group = None;
+        if let Some((_, entries)) = &mut self.group {
+            *entries = None;
+        }
         self.keys.clear();
     }
 
@@ -302,24 +329,32 @@ impl Scan {
         let mut entries = block.entries();
         let collect = self.options.absent > 0 && filter.is_some();
         while let Some(entry) = entries.next()? {
-            let Some(key) = InternalKey::parse(entry.key) else {
-                return Err(Error {
-                    part: Part::Data,
-                    offset: block.offset(),
-                    inside: Some(entry.at as u64),
-                    kind: Kind::Expected("a key of at least 8 bytes, as databases write"),
-                });
+            let expected = |what| Error {
+                part: Part::Data,
+                offset: block.offset(),
+                inside: Some(entry.at as u64),
+                kind: Kind::Expected(what),
             };
-            let deletion = key.kind == KeyKind::Deletion;
+            let Some(key) = InternalKey::parse(entry.key) else {
+                return Err(expected("a key of at least 8 bytes, as databases write"));
+            };
+            let deletion = match key.kind {
+                KeyKind::Deletion => true,
+                KeyKind::Value => false,
+                KeyKind::Other(_) => return Err(expected("a value or a deletion")),
+            };
             self.report.sums.entries += 1;
             self.report.sums.deletions += u64::from(deletion);
             if self.report.bytewise {
                 self.report.bytewise = self.previous[..] <= *key.user_key;
                 self.previous.clear();
                 self.previous.extend_from_slice(key.user_key);
+                if self.must_be_bytewise && !self.report.bytewise {
+                    return Err(expected("a key that is not before the one before it"));
+                }
             }
             let Some((number, filter)) = filter else { continue };
-            if let Some((_, entries)) = &mut self.group {
+            if let Some((_, Some(entries))) = &mut self.group {
                 *entries += 1;
             }
             if collect {
@@ -345,7 +380,10 @@ impl Scan {
 
     /// All blocks of a filter were read.
     fn end_group(&mut self, filters: Option<&Filters<'_>>) {
-        let Some((number, entries)) = self.group.take() else { return };
+        let Some((number, Some(entries))) = self.group.take() else {
+            self.keys.clear();
+            return;
+        };
         let number = usize::try_from(number).ok();
         let filter = filters.zip(number).and_then(|(filters, number)| filters.filter(number));
         if let Some(filter) = filter {
@@ -355,7 +393,9 @@ impl Scan {
                 let bits = (filter.len() as u64 - 1) * 8;
                 let probes = u32::from(filter[filter.len() - 1]);
                 self.report.sums.settings.saw(bits, probes, entries);
-                let count = (filter.len() as f64 * self.absent_per_byte).ceil() as u64;
+                let per_byte = self.hashed_per_byte / self.keys.mean_len().max(1.0);
+                let per_byte = self.absent_per_byte.min(per_byte);
+                let count = (filter.len() as f64 * per_byte).ceil() as u64;
                 if count > 0 {
                     let (asked, yes) = self.absent.ask(filter, &self.keys, count);
                     bloom.asked += asked;
@@ -373,11 +413,18 @@ impl Scan {
         report.transform = self.search.found();
         let foreign = matches!(report.policy, Some(Policy { format: Format::Foreign, .. }));
         let bloom = &report.sums.bloom;
-        let proven =
-            bloom.keys_checked >= 20 && (bloom.keys_lost == 0 || report.transform.is_some());
+        // What matches every key proves nothing.
+        let proven = bloom.keys_checked >= 20
+            && bloom.match_all == 0
+            && (bloom.keys_lost == 0 || report.transform.is_some());
         if foreign && !proven {
+            report.undecided = bloom.filters > 0 && bloom.keys_checked < 20;
             report.sums.bloom = BloomSums::default();
-            report.sums.settings = crate::sums::Settings::default();
+            report.sums.settings = Settings::default();
+        }
+        // A program that has a policy of its own asks by that, and nobody asks an unused table.
+        if foreign || report.place == Place::Unused {
+            report.sums.bloom.keys_lost = 0;
             report.lost.clear();
         }
     }
@@ -390,13 +437,15 @@ mod tests {
     #[test]
     fn a_table_that_is_gone_is_no_error() {
         let path = PathBuf::from("/no such folder/000005.ldb");
-        let found = Found { path, number: Some(5), len: 9, place: Place::Level(1) };
+        let place = Place::Level(1);
+        let found = Found { path, number: Some(5), len: 9, place, bytewise: true };
         let report = scan(&found, Options { data: true, absent: 0, keep: 1 });
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
-        let folder = Found { path: "/".into(), number: None, len: 0, place: Place::Unknown };
+        let (path, place) = ("/".into(), Place::Unknown);
+        let folder = Found { path, number: None, len: 0, place, bytewise: false };
         let report = scan(&folder, Options { data: true, absent: 0, keep: 1 });
-        assert!(!report.vanished && report.is_wrong());
+        assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }
 }

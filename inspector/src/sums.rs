@@ -40,6 +40,8 @@ pub struct BloomSums {
     /// Filters with a k of 0 or above 30, which match every key.
     pub match_all: u64,
     pub filter_bytes: u64,
+    /// The filter blocks that they are in, as stored, with trailers.
+    pub block_bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
     pub keys_per_filter: Counts,
@@ -82,6 +84,7 @@ impl BloomSums {
         self.filters += other.filters;
         self.match_all += other.match_all;
         self.filter_bytes += other.filter_bytes;
+        self.block_bytes += other.block_bytes;
         self.bits += other.bits;
         self.bits_set += other.bits_set;
         self.keys_per_filter.add(&other.keys_per_filter);
@@ -113,6 +116,11 @@ impl BloomSums {
         if info.estimated_keys.is_finite() {
             self.estimated_keys += info.estimated_keys;
         }
+    }
+
+    /// Bits per key, offsets and all.
+    pub fn spent(&self, keys: f64) -> f64 {
+        ratio(self.block_bytes as f64 * 8.0, keys)
     }
 
     pub fn fill(&self) -> f64 {

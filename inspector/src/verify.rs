@@ -38,14 +38,26 @@ pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let options = Options { data: true, absent: 0, keep: args.limit };
     let reports = scan_all(&everything.tables, options);
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
-    let wrong = databases.iter().any(|database| database.is_wrong())
-        || reports.iter().any(Report::is_wrong);
+    let status = status(&reports, &databases);
     if args.json {
-        print_json(&to_json(&reports, &databases, !wrong))?;
+        print_json(&to_json(&reports, &databases, status == 0))?;
     } else {
         print(&to_text(&reports, &databases))?;
     }
-    Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(status.into())
+}
+
+/// The exit status of a command that looked at all of these.
+pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
+    let wrong = databases.iter().any(|database| database.is_wrong())
+        || reports.iter().any(Report::is_wrong);
+    let unreadable = databases.iter().any(|database| database.is_unreadable())
+        || reports.iter().any(Report::is_unreadable);
+    match (wrong, unreadable) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 0,
+    }
 }
 
 fn to_text(reports: &[Report], databases: &[&Database]) -> String {
@@ -82,26 +94,20 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
         }
         if let Some(policy) = &report.policy {
             if policy.format == Format::Foreign && report.sums.bloom.filters == 0 {
+                let what = match report.undecided {
+                    true => "and it has too few keys to tell whether they are of LevelDB's format",
+                    false => "which are not of LevelDB's format",
+                };
                 let _ = writeln!(
                     text,
-                    "{path}: its filters, named {}, are not of LevelDB's format; its keys were not \
-                     checked against them",
+                    "{path}: its filters are named {}, {what}; its keys were not checked against them",
                     policy.name
                 );
             }
         }
     }
-    for database in databases {
-        if let Err(reason) = &database.version {
-            let _ = writeln!(
-                text,
-                "{}: its MANIFEST cannot be read: {reason}; LevelDB does not open this database",
-                database.folder.display()
-            );
-        }
-    }
-    for path in databases.iter().flat_map(|database| &database.missing) {
-        let _ = writeln!(text, "{}: MISSING, although the MANIFEST names it", path.display());
+    for complaint in databases.iter().flat_map(|database| database.complaints()) {
+        text += &format!("{complaint}\n");
     }
     let damage = problems(reports, false);
     text += damage.trim_start().trim_start_matches("Damage\n");
@@ -118,7 +124,8 @@ fn summary(reports: &[Report]) -> String {
             .into();
     }
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
-    let damaged = reports.iter().filter(|r| r.is_wrong() && r.problem_count > 0).count();
+    let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
+    let unreadable = reports.iter().filter(|r| r.is_unreadable()).count();
     let read = format!(
         "{}, {}, {}: {} read, {} of them checked against filters",
         plural(total.tables, "table", "tables"),
@@ -135,7 +142,11 @@ fn summary(reports: &[Report]) -> String {
         0 => ", all checksums are right.".to_owned(),
         damaged => format!(", {} DAMAGED.", plural(damaged as u64, "table is", "tables are")),
     };
-    if total.tables_with_filters == 0 && damaged == 0 {
+    if unreadable > 0 {
+        let tables = plural(unreadable as u64, "table", "tables");
+        verdict += &format!(" {tables} could not be read.");
+    }
+    if total.tables_with_filters == 0 && damaged == 0 && unreadable == 0 {
         verdict += " There are no filters.";
     }
     wrap(&read, "") + &wrap(&verdict, "")
@@ -146,14 +157,17 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
     struct Json<'d, T> {
         version: &'static str,
         sound: bool,
-        manifest_errors: Vec<&'d String>,
+        manifest_errors: Vec<String>,
         missing_tables: Vec<Cow<'d, str>>,
         tables: T,
     }
     Json {
         version: env!("CARGO_PKG_VERSION"),
         sound,
-        manifest_errors: databases.iter().filter_map(|d| d.version.as_ref().err()).collect(),
+        manifest_errors: databases
+            .iter()
+            .filter_map(|database| Some(database.version.as_ref().err()?.to_string()))
+            .collect(),
         missing_tables: databases
             .iter()
             .flat_map(|database| &database.missing)

@@ -92,8 +92,8 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         DataBlocks { entries, from: 0, to: before, offset }
     }
 
-    /// The one data block that LevelDB reads in this table for `user_key`, if any: the first whose
-    /// last key is not before it. `compare` is the database's comparator.
+    /// The one data block that LevelDB reads in this table for the newest `user_key`, if any: the first
+    /// whose last key is not before it. `compare` is the database's comparator.
     ///
     /// # Errors
     /// Where the index is damaged.
@@ -103,8 +103,14 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         compare: impl Fn(&[u8], &[u8]) -> Ordering,
     ) -> Result<Option<BlockHandle>, Error> {
         let mut blocks = self.data_blocks();
-        while let Some(block) = blocks.next()? {
-            if compare(block.last_key, user_key) != Ordering::Less {
+        while let Some((block, sequence)) = blocks.next_with_sequence()? {
+            // A key that LevelDB made up to part two blocks is before every entry of that key.
+            let is_before = match compare(block.last_key, user_key) {
+                Ordering::Less => true,
+                Ordering::Equal => sequence == MAX_SEQUENCE,
+                Ordering::Greater => false,
+            };
+            if !is_before {
                 return Ok(Some(block.handle));
             }
         }
@@ -151,6 +157,9 @@ pub struct DataBlock<'a> {
     pub handle: BlockHandle,
 }
 
+/// LevelDB's kMaxSequenceNumber (db/dbformat.h), which no write has.
+const MAX_SEQUENCE: u64 = (1 << 56) - 1;
+
 /// Walks over the data blocks that an index names.
 #[derive(Clone, Debug)]
 pub struct DataBlocks<'a> {
@@ -171,6 +180,10 @@ impl DataBlocks<'_> {
     /// then.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
+        Ok(self.next_with_sequence()?.map(|(block, _)| block))
+    }
+
+    fn next_with_sequence(&mut self) -> Result<Option<(DataBlock<'_>, u64)>, Error> {
         let Some(entry) = self.entries.next()? else { return Ok(None) };
         let error = |kind| Error {
             part: Part::Index,
@@ -193,7 +206,7 @@ impl DataBlocks<'_> {
         let key = InternalKey::parse(entry.key).ok_or_else(|| {
             error(Kind::Expected("a key of at least 8 bytes, as databases write"))
         })?;
-        Ok(Some(DataBlock { last_key: key.user_key, handle }))
+        Ok(Some((DataBlock { last_key: key.user_key, handle }, key.sequence)))
     }
 }
 

@@ -108,11 +108,15 @@ fn table(compress: bool) -> Vec<u8> {
     let name = format!("filter.{POLICY_NAME}").into_bytes();
     let metaindex = append(&block(&[(name, handle_bytes(filters))]), compress, &mut file);
     let index = append(&block(&index), compress, &mut file);
+    file.extend(footer(metaindex, index));
+    file
+}
+
+fn footer(metaindex: BlockHandle, index: BlockHandle) -> Vec<u8> {
     let mut footer = [handle_bytes(metaindex), handle_bytes(index)].concat();
     footer.resize(40, 0);
-    file.extend(footer);
-    file.extend(MAGIC.to_le_bytes());
-    file
+    footer.extend(MAGIC.to_le_bytes());
+    footer
 }
 
 /// All that can be read of a table: its keys, and the keys that its filters lost.
@@ -164,6 +168,32 @@ fn keys_filters_and_blocks() {
         }
         assert_eq!(table.block_for(b"key99999", Ord::cmp), Ok(None));
         assert_eq!(table.block_for(b"", |_, _| Ordering::Less), Ok(None));
+    }
+}
+
+/// Between `a` and `c` LevelDB may part two blocks by a `b` of its own making, which is before each entry
+/// of a key `b`.
+#[test]
+fn a_key_that_parts_two_blocks_is_looked_up_in_the_second() {
+    const MAX_SEQUENCE: u64 = (1 << 56) - 1;
+    for (sequence, expected) in [(MAX_SEQUENCE, 1), (7, 0)] {
+        let mut file = Vec::new();
+        let blocks =
+            [(internal(b"a", 7), internal(b"b", sequence)), (internal(b"c", 7), internal(b"c", 7))];
+        let handles = blocks
+            .each_ref()
+            .map(|(key, _)| append(&block(&[(key.clone(), Vec::new())]), false, &mut file));
+        let index: Vec<_> = blocks
+            .iter()
+            .zip(handles)
+            .map(|((_, last), handle)| (last.clone(), handle_bytes(handle)))
+            .collect();
+        let metaindex = append(&block(&[]), false, &mut file);
+        let index = append(&block(&index), false, &mut file);
+        file.extend(footer(metaindex, index));
+        let table = Table::open(&file[..], Portable).unwrap();
+        assert_eq!(table.block_for(b"b", Ord::cmp), Ok(Some(handles[expected])));
+        assert_eq!(table.block_for(b"a", Ord::cmp), Ok(Some(handles[0])));
     }
 }
 

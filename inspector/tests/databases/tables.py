@@ -1,6 +1,7 @@
-"""LevelDB's table format once more, independent of the Rust code: what the tests hold the command
-against, and how they make tables that no LevelDB writes. Blocks are read uncompressed only."""
+"""LevelDB's formats once more, independent of the Rust code: what the tests hold the command against,
+and how they make tables and databases that no LevelDB writes. Blocks are read uncompressed only."""
 
+import os
 import struct
 
 MAGIC = 0xDB4775248B80FB57
@@ -126,8 +127,12 @@ def block(pairs):
     return body + struct.pack(f"<{len(starts) + 1}I", *starts, len(starts))
 
 
+def internal(user_key, sequence=7, kind=1):
+    return user_key + struct.pack("<Q", sequence << 8 | kind)
+
+
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
-          compress=lambda contents: contents):
+          compress=lambda contents: contents, stored_as=internal):
     """A table with one data block for each list of (user key, value) in `blocks`."""
     out = bytearray()
 
@@ -140,7 +145,7 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
 
     index, filters, offsets, of_slot = [], bytearray(), [], {}
     for pairs in blocks:
-        stored = [(key + struct.pack("<Q", 7 << 8 | 1), value) for key, value in pairs]
+        stored = [(stored_as(key), value) for key, value in pairs]
         handle = append(compress(block(stored)), compression)
         index.append((stored[-1][0], varint(handle[0]) + varint(handle[1])))
         of_slot.setdefault(handle[0] >> BASE_LG, []).extend(key for key, _ in pairs)
@@ -155,3 +160,39 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
     index = append(block(index))
     footer = b"".join(varint(number) for handle in (metaindex, index) for number in handle)
     return bytes(out) + footer.ljust(40, b"\0") + struct.pack("<Q", MAGIC)
+
+
+def manifest(changes, comparator=b"leveldb.BytewiseComparator"):
+    """A log of two records: what every MANIFEST has, and these (level, number, smallest, largest)."""
+    def sized(data):
+        return varint(len(data)) + data
+
+    # Comparator, log's number, next file's number, last write's number.
+    first = b"\1" + sized(comparator) + b"\2\3\3" + varint(10**6) + b"\4" + varint(1000)
+    tables_ = b"".join(b"\7" + varint(level) + varint(number) + varint(1000) + sized(smallest)
+                       + sized(largest) for level, number, smallest, largest in changes)
+    out, block_ = bytearray(), 32 << 10
+    for record in filter(None, (first, tables_)):
+        begun = False
+        while record or not begun:
+            left = block_ - len(out) % block_
+            if left < 7:
+                out += bytes(left)
+                continue
+            piece, record = record[:left - 7], record[left - 7:]
+            kind = {(False, True): 1, (False, False): 2, (True, False): 3, (True, True): 4}
+            number = bytes([kind[begun, not record]])
+            out += struct.pack("<IH", masked_crc(number + piece), len(piece)) + number + piece
+            begun = True
+    return bytes(out)
+
+
+def database(folder, tables_, comparator=b"leveldb.BytewiseComparator"):
+    """A database of these (level, number, table, smallest internal key, largest)."""
+    os.makedirs(folder)
+    files = {"CURRENT": b"MANIFEST-000002\n", "MANIFEST-000002": manifest(
+        [(level, number, *keys) for level, number, _, *keys in tables_], comparator)}
+    files.update((f"{number:06}.ldb", table) for _, number, table, *_ in tables_)
+    for name, data in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)

@@ -12,16 +12,19 @@ import contextlib
 import ctypes
 import fcntl
 import glob
+import hashlib
 import json
 import os
 import pty
 import random
 import re
+import resource
 import shutil
 import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 import unittest
@@ -42,9 +45,9 @@ def run(*args, check=True, **more):
     return done
 
 
-def command(*args):
+def command(*args, **more):
     """What the command says; it must end by itself, with a status of its own."""
-    done = run(COMMAND, *map(str, args), check=False, timeout=60)
+    done = run(COMMAND, *map(str, args), check=False, timeout=60, **more)
     if done.returncode not in (0, 1, 2) or "panicked" in done.stderr:
         raise AssertionError(f"{args}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done
@@ -359,7 +362,12 @@ class LostKeys(unittest.TestCase):
 
     def test_a_filter_for_part_of_the_key(self):
         own = by_leveldb("suffix", 2000, 100, mode="suffix")
-        self.assertEqual(command("verify", own).returncode, 0)
+        done = command("verify", own)
+        self.assertEqual(done.returncode, 0)
+        # Its program asks by what it wrapped around the policy: nothing is lost.
+        self.assertNotIn("LOST", done.stdout)
+        self.assertIn("no key is lost", done.stdout)
+        self.assertNotIn("DO NOT match", command("inspect", own).stdout)
         [note] = [note for note in inspect(own)["notes"] if note["topic"] == "own-policy"]
         self.assertIn("test.WithoutTime", note["text"])
         self.assertIn("without its last 8 bytes", note["text"])
@@ -478,6 +486,234 @@ class Damage(unittest.TestCase):
             self.assertEqual(table["keys_checked"], 200, i)
             # A record that seems cut off is no damage: LevelDB opens the database without it.
             self.assertTrue(found["manifest_errors"] and not found["sound"] or table["unused"], i)
+
+
+def keys(first, end):
+    return [b"key%08d" % i for i in range(first, end)]
+
+
+def table(keys_, create_filter=None, each=20, **more):
+    """A table of these keys, `each` in a block."""
+    pairs = [(key, b"v" * 50) for key in keys_]
+    blocks = [pairs[i:i + each] for i in range(0, len(pairs), each)]
+    return tables.write(blocks, create_filter or Bloom().create, **more)
+
+
+def database(name, *tables_, **more):
+    """A database of these (level, number, table, smallest user key, largest)."""
+    path = folder(name)
+    tables.database(path, [(level, number, data, tables.internal(first), tables.internal(last))
+                           for level, number, data, first, last in tables_], **more)
+    return path
+
+
+def limited(megabytes):
+    """For `command`: what it may have of memory."""
+    limit = megabytes << 20
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
+
+
+class Unusual(unittest.TestCase):
+    """Databases that no LevelDB leaves behind in good health, and what a Get makes of them."""
+
+    def test_a_manifest_without_contents(self):
+        for name, contents in ("empty", b""), ("zeros", bytes(500)):
+            path = by_leveldb(f"manifest-{name}", 200, 20)
+            [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+            with open(manifest, "wb") as file:
+                file.write(contents)
+            for way in (["verify"], ["inspect"], ["probe"]):
+                done = command(*way, path, *["key00000007"] * (way == ["probe"]))
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertRegex(done.stdout, r"the\s+log's\s+number")
+        os.remove(os.path.join(path, "CURRENT"))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no CURRENT", done.stdout)
+
+    def test_keys_of_a_megabyte(self):
+        path = written("long/000005.ldb", table([b"k" * 1_000_000]))
+        bloom = inspect(path)["total"]["bloom"]
+        self.assertEqual(bloom["keys_checked"], 1)
+        self.assertGreater(bloom["absent_keys_asked"], 10)
+
+    def test_the_newest_write_comes_first(self):
+        def one(key, sequence):
+            return tables.internal(key, sequence)
+
+        def written_at(*pairs):
+            sequences = dict(pairs)
+            return tables.write([[(key, b"v") for key in sequences]], Bloom().create,
+                                stored_as=lambda key: one(key, sequences[key]))
+
+        # As a compaction leaves it that keeps older writes for a snapshot.
+        path = folder("two-of-a-level")
+        tables.database(path, [
+            (1, 5, written_at((b"a", 3), (b"k", 9)), one(b"a", 3), one(b"k", 9)),
+            (1, 6, written_at((b"k", 5), (b"z", 4)), one(b"k", 5), one(b"z", 4))])
+        found = json.loads(command("probe", "--json", path, "k").stdout)
+        [visit] = found["tables"]
+        self.assertEqual(visit["blocks"][0]["entry"]["sequence"], 9)
+
+    def test_probe_says_what_is_missing(self):
+        path = database("probe-missing", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"),
+                        (1, 6, b"", b"key00000100", b"key00000199"))
+        os.remove(os.path.join(path, "000006.ldb"))
+        done = command("probe", path, "key00000150")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("MISSING", done.stdout)
+        found = json.loads(command("probe", "--json", path, "key00000150").stdout)
+        self.assertEqual(len(found["database_problems"]), 1)
+        os.symlink("/no such folder/000006.ldb", os.path.join(path, "000006.ldb"))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("000006.ldb: MISSING", done.stdout)
+
+    def test_probe_says_that_there_is_a_log(self):
+        path = by_leveldb("log", 200, 20)
+        written(os.path.join(path, "000999.log"), b"what was written last")
+        self.assertIn("in the log", command("probe", path, "key00000007").stdout)
+        for log in glob.glob(os.path.join(path, "*.log")):
+            os.remove(log)
+        self.assertNotIn("in the log", command("probe", path, "key00000007").stdout)
+
+    def test_thousands_of_tables_by_name(self):
+        one = table(keys(0, 1))
+        path = database("thousands", *[(1, 10 + i, one, b"key%020d" % i, b"key%020da" % i)
+                                       for i in range(3000)])
+        done = command("verify", *sorted(glob.glob(os.path.join(path, "*.ldb"))), **limited(800))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3,000 tables", done.stdout)
+
+    def test_a_zstd_block_that_says_it_is_gigabytes(self):
+        def block(kind, body, size, last=0):
+            return struct.pack("<I", last | kind << 1 | size << 3)[:3] + body
+
+        def sequences(number, offset, match, bits, last=0):
+            header = b"\0\xff" + struct.pack("<H", number - 0x7F00) if number >= 0x7F00 else (
+                b"\0" + bytes([number]))
+            body = header + b"\x54" + bytes([0, offset, match]) + bits
+            return block(2, body, len(body), last)
+
+        # 128 KiB of zeros, and then 32,900 matches of 128 KiB each, in 66 KB.
+        frame = (b"\x28\xb5\x2f\xfd\0\x50" + block(1, b"\0", 128 << 10)
+                 + sequences(3, 16, 0, bytes(6) + b"\1")
+                 + sequences(32_900, 0, 52, b"\xff" * 65_800 + b"\1", 1))
+        path = written("zstd-bomb/000005.ldb",
+                       table(keys(0, 3), compression=2, compress=lambda _: frame))
+        done = command("verify", path, **limited(1000))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("zstd", done.stdout)
+
+    def test_what_is_not_in_use_loses_nothing(self):
+        path = database("unused-lost", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
+        written(os.path.join(path, "000009.ldb"), table(keys(0, 100), lambda _: Bloom().create([b"no"])))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no key is lost", done.stdout)
+        self.assertNotIn("lost-keys", [note["topic"] for note in inspect(path)["notes"]])
+        self.assertEqual(command("verify", os.path.join(path, "000009.ldb")).returncode, 1)
+
+    def test_filters_that_match_everything_prove_nothing(self):
+        path = written("version-byte/000005.ldb", table(
+            keys(0, 300), lambda keys_: b"".join(key[-4:] for key in keys_) + b"\x80",
+            policy="my.HashList"))
+        [note] = [note for note in inspect(path)["notes"] if note["topic"] == "own-policy"]
+        self.assertIn("their format is not LevelDB's", note["text"])
+
+    def test_too_few_keys_to_tell(self):
+        def without_time(keys_):
+            return Bloom().create([key[:-8] for key in keys_])
+
+        def of(first, end):
+            return table([b"user%05d@2024%04d" % (i, i % 10) for i in range(first, end)], without_time,
+                         policy="my.WithoutTime")
+
+        few, many = (written(f"few-and-many/00000{i}.ldb", of(*ends))
+                     for i, ends in ((5, (0, 10)), (6, (100, 400))))
+        self.assertIn("too few keys to tell", command("verify", few).stdout)
+        for paths, text in ((few,), "too few keys to tell"), ((few, many), "without its last 8 bytes"):
+            [note] = [note for note in inspect(*paths)["notes"] if note["topic"] == "own-policy"]
+            self.assertIn(text, note["text"])
+
+    def test_a_damaged_block_among_others_of_a_filter(self):
+        whole = tables.write([[(key, b"v" * 10) for key in keys(i, i + 4)] for i in range(0, 4000, 4)],
+                             Bloom().create)
+        damaged = bytearray(whole)
+        for i in range(30):
+            damaged[300 + i * 2900] ^= 0xFF
+        found = [inspect(written(f"part-{i}/000005.ldb", data))["total"]["bloom"]
+                 for i, data in enumerate((whole, bytes(damaged)))]
+        self.assertEqual(found[0]["keys_per_filter"]["min"], found[1]["keys_per_filter"]["min"])
+        self.assertEqual(found[0]["bits_per_key_set"], found[1]["bits_per_key_set"])
+        self.assertLess(found[1]["false_positive_rate_measured"], 0.015)
+
+    def test_keys_that_a_get_does_not_find(self):
+        swapped = keys(0, 100)
+        swapped[10], swapped[60] = swapped[60], swapped[10]
+        kinds = table(keys(0, 20), stored_as=lambda key: tables.internal(key, kind=9))
+        for name, data, text in (("swapped", table(swapped), "not before the one before it"),
+                                 ("kinds", kinds, "a value or a deletion")):
+            path = database(name, (1, 5, data, b"key00000000", b"key00000099"))
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(text, done.stdout)
+        # Without the MANIFEST's word, the keys may be in an order of their own.
+        self.assertEqual(command("verify", written("alone/000005.ldb", table(swapped))).returncode, 0)
+
+    def test_names_that_leveldb_does_not_look_for(self):
+        path = database("names-5", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
+        written(os.path.join(path, "000005.sst"), b"left over")
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("000005.sst: not in the MANIFEST", done.stdout)
+        os.remove(os.path.join(path, "000005.sst"))
+        os.rename(os.path.join(path, "000005.ldb"), os.path.join(path, "5.ldb"))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("000005.ldb: MISSING", done.stdout)
+
+    def test_files_that_may_not_be_read(self):
+        with tempfile.TemporaryDirectory() as where:
+            os.chmod(where, 0o755)
+            path = os.path.join(where, "database")
+            shutil.copytree(by_leveldb("secret", 200, 20), path)
+            program = shutil.copy(COMMAND, where)
+            [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+            other = {"user": 65534} if os.getuid() == 0 else {}
+            for closed, text in (table_of(path), "could not be read"), (manifest, "Permission denied"):
+                os.chmod(closed, 0)
+                done = run(program, "verify", path, check=False, **other)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(text, done.stdout)
+                self.assertNotRegex(done.stdout, "DAMAGED|does not open")
+                os.chmod(closed, 0o644)
+            self.assertEqual(run(program, "verify", path, **other).returncode, 0)
+
+    def test_bits_are_spent_by_their_own_table(self):
+        alone = written("spent/000005.ldb", table(keys(0, 100)))
+        other = written("spent/000006.ldb", table(keys(0, 3000), lambda keys_: hashlib.sha512(
+            keys_[0]).digest() * 2 + b"\5", policy="my.Other"))
+        spent = [inspect(*paths)["total"]["bloom"]["bits_per_key_spent"]
+                 for paths in ((alone,), (alone, other))]
+        self.assertEqual(spent[0], spent[1])
+
+    def test_names_from_a_file_are_no_commands_to_a_terminal(self):
+        path = database("escapes", (1, 5, table(keys(0, 100), policy="x\x1b[2J\x07<b>"),
+                                    b"key00000000", b"key00000099"), comparator=b"c\x1b[31m<b>")
+        page = os.path.join(WORK, "escapes.html")
+        for done in command("inspect", "--html", page, path), command("verify", path), command(
+                "probe", path, "key00000007"):
+            self.assertNotIn("\x1b", done.stdout)
+        self.assertNotRegex(read(page), b"\x1b|\x07|[^>]<b>")
+
+    def test_what_cannot_be_written(self):
+        path = by_leveldb("written-where", 200, 20)
+        done = command("inspect", "--html", "/no such folder/report.html", path)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([COMMAND, "verify", "/no such path"], stderr=full, check=False)
+        self.assertEqual(done.returncode, 2)
 
 
 class Paths(unittest.TestCase):
