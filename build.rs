@@ -1,6 +1,6 @@
-//! Sets `leveldb_bloom_avx512` where the compiler has the AVX-512 intrinsics
-//! as stable functions (Rust 1.89; the crate itself builds from 1.85), and
-//! `leveldb_bloom_c_interface` where that feature is asked for, on Linux.
+//! Sets a name for each kernel that is built besides the portable one, `leveldb_bloom_avx2`,
+//! `leveldb_bloom_avx512` and `leveldb_bloom_neon`, and `leveldb_bloom_c_interface` where that feature
+//! is asked for, on Linux.
 
 use std::env;
 use std::process::Command;
@@ -14,11 +14,22 @@ fn main() {
         .ok()
         .and_then(|out| String::from_utf8(out.stdout).ok())
         .and_then(|text| text.split('.').nth(1)?.parse::<u32>().ok());
-    if minor.is_some_and(|minor| minor >= 89) {
-        println!("cargo:rustc-cfg=leveldb_bloom_avx512");
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let (arch, features) = (target("ARCH"), target("FEATURE"));
+    // Without the registers that every program has, as in an operating system's own code, a processor's
+    // word that it has wider ones is not enough.
+    let registers = |name| features.split(',').any(|feature| feature == name);
+    if arch == "x86_64" && target("POINTER_WIDTH") == "64" && registers("sse2") {
+        println!("cargo:rustc-cfg=leveldb_bloom_avx2");
+        // From then on the intrinsics are stable functions; the crate itself builds from 1.85.
+        if minor.is_some_and(|minor| minor >= 89) {
+            println!("cargo:rustc-cfg=leveldb_bloom_avx512");
+        }
     }
-    let linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
-    if linux && env::var_os("CARGO_FEATURE_C_INTERFACE").is_some() {
+    if arch == "aarch64" && target("ENDIAN") == "little" && registers("neon") {
+        println!("cargo:rustc-cfg=leveldb_bloom_neon");
+    }
+    if target("OS") == "linux" && env::var_os("CARGO_FEATURE_C_INTERFACE").is_some() {
         println!("cargo:rustc-cfg=leveldb_bloom_c_interface");
     }
 }

@@ -110,6 +110,7 @@ impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
 
 /// The filters differ in length or number of probes, or are no filters at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterMismatch;
 
 impl fmt::Display for FilterMismatch {

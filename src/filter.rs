@@ -14,6 +14,7 @@ const MIN_BITS: usize = 64;
 
 /// A filter of this many keys and bits per key does not fit in memory, or in a `usize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FilterTooLarge;
 
 impl fmt::Display for FilterTooLarge {

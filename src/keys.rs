@@ -31,6 +31,7 @@ enum Layout<'a> {
 
 /// The offsets are negative, fall, or lie outside the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InvalidOffsets;
 
 impl fmt::Display for InvalidOffsets {

@@ -123,7 +123,7 @@ pub(super) fn lie_apart(keys: &[Key]) -> bool {
 }
 
 /// `n` of the keys from `from` on, or what there is of them.
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(leveldb_bloom_avx2)]
 #[inline(always)]
 pub(super) fn at_most<'s, 'k>(n: usize, keys: &'s [Key<'k>], from: usize) -> &'s [Key<'k>] {
     let rest = keys.get(from..).unwrap_or(&[]);

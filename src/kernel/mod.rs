@@ -17,7 +17,7 @@ pub(crate) use key::{GROUP, Key, as_keys, in_groups, in_groups_of, prefetch};
 
 /// The same value, of which the compiler does not know where it comes from:
 /// what it then finds out and makes of it is slower.
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(leveldb_bloom_avx2)]
 macro_rules! opaque {
     ($value:expr) => {{
         let mut value = $value;
@@ -32,7 +32,7 @@ macro_rules! opaque {
 /// take up to 1.15 times as long (AMD EPYC of the fifth generation, 2026-11-23). No instructions: what
 /// is aligned is the end of its section, which by that is aligned itself. Where functions have no
 /// sections of their own, which compilers for Linux give them, it does nothing for it.
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", leveldb_bloom_avx512))]
+#[cfg(leveldb_bloom_avx512)]
 macro_rules! at_line {
     () => {
         // SAFETY: no instructions.
@@ -48,16 +48,16 @@ macro_rules! at_line {
     };
 }
 
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(leveldb_bloom_avx2)]
 mod avx2;
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", leveldb_bloom_avx512))]
+#[cfg(leveldb_bloom_avx512)]
 mod avx512;
 mod bits;
 mod check;
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+#[cfg(leveldb_bloom_avx2)]
 mod cpu;
 mod key;
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+#[cfg(leveldb_bloom_neon)]
 mod neon;
 mod portable;
 pub(crate) mod scratch;
@@ -87,11 +87,11 @@ const MANY_ASKED: usize = 8;
 
 /// Every kernel built for this target, the fastest first.
 static KERNELS: &[Kernel] = &[
-    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", leveldb_bloom_avx512))]
+    #[cfg(leveldb_bloom_avx512)]
     avx512::KERNEL,
-    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+    #[cfg(leveldb_bloom_avx2)]
     avx2::KERNEL,
-    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    #[cfg(leveldb_bloom_neon)]
     neon::KERNEL,
     portable::KERNEL,
 ];
@@ -113,7 +113,7 @@ impl core::fmt::Debug for Kernel {
 
 impl Kernel {
     /// The names of all kernels there are, whether or not this machine or build has them.
-    pub const NAMES: [&'static str; 4] = ["avx512", "avx2", "neon", "portable"];
+    pub const NAMES: &'static [&'static str] = &["avx512", "avx2", "neon", "portable"];
 
     /// The kernels this machine can run, the fastest first: all but one that
     /// [failed](Self::failed).

@@ -649,7 +649,7 @@ fn the_suite_knows_every_kernel() {
 
 #[test]
 fn the_processor_is_asked_as_std_asks_it() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(leveldb_bloom_avx2)]
     {
         use super::cpu;
         use std::is_x86_feature_detected as has;

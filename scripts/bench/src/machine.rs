@@ -42,7 +42,7 @@ impl Machine {
             processor: env::var("PROCESSOR").unwrap_or_default(),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             system: system().unwrap_or_default(),
-            absent_kernels: Kernel::NAMES.into_iter().filter(absent).collect(),
+            absent_kernels: Kernel::NAMES.iter().copied().filter(absent).collect(),
             load: load.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or(0.0),
             version: env!("CARGO_PKG_VERSION"),
             kernels,
