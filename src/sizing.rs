@@ -411,7 +411,7 @@ mod tests {
 
     /// Of 768 and 6,144 bits, the cycles of 3 steps stay what they are where the sum wraps.
     #[test]
-    fn cycles_that_a_wrap_does_not_leave() {
+    fn estimates_count_cycles_that_a_wrap_does_not_leave() {
         for (bits_per_key, num_keys) in [(32, 24), (24, 64), (32, 192)] {
             let estimate = false_positive_rate(bits_per_key, num_keys);
             let seen = seen(bits_per_key, num_keys, 10_000_000);
