@@ -3,6 +3,9 @@
 //
 // To a screen reader it is a slider over the positions, whose value text says what lies there.
 
+// Room for what is drawn around a cell at the edge.
+const EDGE = 3;
+
 class Bits {
   // `describe(bit)` gives the sentence for a bit; `selected(bit)` is called when one is chosen.
   constructor(host, name, describe, selected) {
@@ -23,7 +26,7 @@ class Bits {
     host.addEventListener("focus", () => this.bit === null && this.select(0));
     host.addEventListener("click", (event) => {
       const box = this.canvas.getBoundingClientRect();
-      const bit = this.at(event.clientX - box.left, event.clientY - box.top);
+      const bit = this.at(event.clientX - box.left - EDGE, event.clientY - box.top - EDGE);
       if (bit !== null) this.select(bit);
     });
     new ResizeObserver(() => this.draw()).observe(host);
@@ -102,7 +105,7 @@ class Bits {
     const column = Math.floor(x / (8 * cell + gap));
     const inByte = Math.floor((x - column * (8 * cell + gap)) / cell);
     const bit = (Math.floor(y / height) * columns + column) * 8 + inByte;
-    return column < columns && inByte < 8 && bit >= 0 && bit < this.count ? bit : null;
+    return column >= 0 && column < columns && inByte < 8 && bit >= 0 && bit < this.count ? bit : null;
   }
 
   draw() {
@@ -110,16 +113,14 @@ class Bits {
     const layout = (this.layout = this.arrange(host.clientWidth));
     const { cell, labels, rows, height } = layout;
     const scale = devicePixelRatio || 1;
-    // Room for what is drawn around a cell at the edge.
-    const edge = 3;
-    canvas.width = (layout.width + 2 * edge) * scale;
-    canvas.height = (rows * height + 2 * edge) * scale;
-    canvas.style.width = `${layout.width + 2 * edge}px`;
-    canvas.style.height = `${rows * height + 2 * edge}px`;
-    canvas.style.margin = `-${edge}px`;
+    canvas.width = (layout.width + 2 * EDGE) * scale;
+    canvas.height = (rows * height + 2 * EDGE) * scale;
+    canvas.style.width = `${layout.width + 2 * EDGE}px`;
+    canvas.style.height = `${rows * height + 2 * EDGE}px`;
+    canvas.style.margin = `-${EDGE}px`;
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
-    pen.translate(edge, edge);
+    pen.translate(EDGE, EDGE);
     const style = getComputedStyle(host);
     const color = (name) => style.getPropertyValue(`--${name}`);
     const ink = { set: color("set"), clear: color("clear"), k: color("k-byte"), soft: color("soft") };

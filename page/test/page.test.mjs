@@ -224,6 +224,25 @@ test("a bit that is clicked names its keys", async () => {
   }
 });
 
+test("a bit that is clicked is the one that is chosen, however small the cells", async () => {
+  for (const [width, bits, keys] of [[1280, 20, 500], [1280, 50, 500], [360, 10, 200]]) {
+    const sized = await open({ viewport: { width, height: 900 } }, `${address}#bits=${bits}&room=${keys}&many=${keys}`);
+    const { cell, columns } = await sized.evaluate(() => bits.layout);
+    for (const bit of [1, 8 * columns]) {
+      const [x, y] = await sized.evaluate((bit) => bits.place(bit), bit);
+      const position = { x: 3 + x + cell / 2, y: 3 + y + cell / 2 };
+      await sized.locator("#array canvas").click({ position });
+      assert.equal(await sized.getAttribute("#array", "aria-valuenow"), String(bit), `cells of ${cell} pixels`);
+    }
+    // Left of the first column and above the first row there is none.
+    await sized.evaluate(() => bits.select(0));
+    await sized.locator("#array canvas").click({ position: { x: 0, y: 3 + 4 * cell } });
+    await sized.locator("#array canvas").click({ position: { x: 3 + 4 * cell, y: 0 } });
+    assert.equal(await sized.getAttribute("#array", "aria-valuenow"), "0");
+    await sized.close();
+  }
+});
+
 test("the bits are drawn where the bytes say", async () => {
   const filter = Buffer.from(await shownHex(), "hex");
   for (const colorScheme of ["light", "dark"]) {
