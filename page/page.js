@@ -72,13 +72,22 @@ function readAddress() {
   };
 }
 
+let writing;
+
+// A moment after the last change: browsers count how often a page writes there, and WebKit throws
+// from the 101st time in ten seconds on.
 function writeAddress() {
+  clearTimeout(writing);
+  writing = setTimeout(() => history.replaceState(null, "", `#${addressed()}`), 250);
+}
+
+function addressed() {
   const params = new URLSearchParams({ bits: state.bits, room: state.room });
   if (state.k !== null) params.set("k", state.k);
   if (state.many > 0) params.set("many", state.many);
   for (const key of state.keys) params.append("key", key);
   if (state.ask !== "") params.set("ask", state.ask);
-  history.replaceState(null, "", `#${params}`);
+  return params;
 }
 
 // --- From the state to the screen ---
@@ -302,6 +311,11 @@ function findFalsePositive() {
 // --- Controls ---
 
 function wire() {
+  // The address is the filter's, so that the link may not write its own there.
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    $("check-key").focus();
+  });
   for (const name of ["bits", "room"]) {
     $(name).addEventListener("input", () => change({ [name]: Number($(name).value) }));
   }
