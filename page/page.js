@@ -23,8 +23,9 @@ let probes;
 let filePart;
 let byKeys;
 let byK;
-// The keys in the filter, and for each bit the indexes of those that set it.
+// The keys in the filter, what tells them apart, and for each bit the indexes of those that set it.
 let entries = [];
+let held = new Set();
 let owners = new Map();
 let strangers;
 
@@ -35,10 +36,8 @@ const allKeys = () => [
 ];
 const ownK = () => bloom.probesFor(state.bits);
 const currentK = () => state.k ?? ownK();
-const holds = (text) => {
-  const wanted = hexOf(keyBytes(text));
-  return entries.some((entry) => entry.id === wanted);
-};
+const idOf = (text) => hexOf(keyBytes(text));
+const holds = (text) => held.has(idOf(text));
 
 // 10,000 keys that nobody adds by chance, the same ones every time.
 function makeStrangers() {
@@ -62,12 +61,13 @@ function readAddress() {
     const value = parseInt(given.get(name) ?? "", 10);
     return Number.isNaN(value) ? otherwise : Math.min(highest, Math.max(lowest, value));
   };
+  const keys = given.getAll("key").slice(0, MOST_KEYS);
   return {
     bits: number("bits", 1, 50, 10),
     k: number("k", 1, 30, null),
     room: number("room", 1, 500, 20),
-    keys: given.getAll("key").slice(0, MOST_KEYS),
-    many: number("many", 0, MOST_KEYS, 0),
+    keys,
+    many: number("many", 0, MOST_KEYS - keys.length, 0),
     ask: given.get("ask") ?? "",
   };
 }
@@ -95,14 +95,14 @@ function addressed() {
 function rebuild() {
   filter = bloom.empty(state.room, state.bits, currentK());
   entries = [];
-  const seen = new Set();
+  held = new Set();
   for (const text of allKeys()) {
     const bytes = keyBytes(text);
     const id = hexOf(bytes);
-    if (seen.has(id)) continue;
-    seen.add(id);
+    if (held.has(id)) continue;
+    held.add(id);
     bloom.insert(bytes, filter);
-    entries.push({ text, id, bytes });
+    entries.push({ text, bytes });
   }
   owners = ownersOfBits(bloom, entries.map(({ bytes }) => bytes), filter);
 }
@@ -275,22 +275,38 @@ async function ask(text) {
 }
 
 async function add(texts) {
-  const room = Math.max(0, MOST_KEYS - entries.length);
-  const fresh = [...new Set(texts)].filter((text) => !holds(text)).slice(0, room);
+  const fresh = new Map();
+  for (const text of texts) {
+    const id = idOf(text);
+    if (!held.has(id)) fresh.set(id, text);
+  }
+  const added = [...fresh.values()].slice(0, MOST_KEYS - entries.length);
+  const left = fresh.size - added.length;
+  if (left > 0 && added.length === 0) return sayFull(left);
   const before = filter;
-  state.keys.push(...fresh);
+  state.keys.push(...added);
   state.ask = "";
   writeAddress();
   show();
-  const text = texts.at(-1);
+  const text = added.at(-1) ?? texts.at(-1);
   const result = await probes.run(keyBytes(text), before, true);
-  if (!result) return;
+  if (!result) return undefined;
   const name = quoted(text);
   const all = new Set(result.positions).size;
   const now = new Set(result.positions.filter((_, j) => !result.found[j])).size;
-  if (fresh.length === 0) probes.say("added", "Already there.", `${name} sets no new bit.`);
-  else if (fresh.length > 1) probes.say("added", `${plural(fresh.length, "key")} added.`, `The last was ${name}.`);
-  else probes.say("added", "Added.", `${name} has ${plural(all, "bit")}; ${now === 0 ? "all were set before" : now === all ? "none was set before" : `${grouped(all - now)} of them set before`}.`);
+  if (added.length === 0) return probes.say("added", "Already there.", `${name} sets no new bit.`);
+  if (texts.length > 1) {
+    const why = `The last was ${name}.${left > 0 ? ` ${full(left)}` : ""}`;
+    return probes.say("added", `${plural(added.length, "key")} added.`, why);
+  }
+  return probes.say("added", "Added.", `${name} has ${plural(all, "bit")}; ${now === 0 ? "all were set before" : now === all ? "none was set before" : `${grouped(all - now)} of them set before`}.`);
+}
+
+const full = (left) => `The page holds ${grouped(MOST_KEYS)} keys: ${grouped(left)} ${left === 1 ? "is" : "are"} left out.`;
+
+function sayFull(left) {
+  probes.clear();
+  probes.say("wrong", "No room.", full(left));
 }
 
 function change(what) {
@@ -348,8 +364,10 @@ function wire() {
   $("find").addEventListener("click", findFalsePositive);
   $("many").addEventListener("submit", (event) => {
     event.preventDefault();
-    const count = Math.min(Number($("many-count").value), MOST_KEYS - entries.length);
-    change({ many: state.many + Math.max(0, count) });
+    const wanted = Number($("many-count").value);
+    const count = Math.min(wanted, MOST_KEYS - entries.length);
+    if (count > 0) change({ many: state.many + count });
+    if (count < wanted) sayFull(wanted - count);
   });
   $("fit").addEventListener("click", () => change({ room: entries.length }));
   $("clear").addEventListener("click", () => {

@@ -342,17 +342,51 @@ test("the link to the filter leaves the filter alone", async () => {
   assert.equal(page.url(), url);
 });
 
+const paste = (text, of = page) => of.evaluate((text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text", text);
+  document.getElementById("add-key").dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true, bubbles: true }));
+}, text);
+
 test("lines that are pasted are many keys", async () => {
   await page.click("#clear");
-  await page.focus("#add-key");
-  await page.evaluate(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text", "one\ntwo\r\nthree\n");
-    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true, bubbles: true }));
-  });
+  await paste("one\ntwo\r\nthree\n");
   assert.match(await settled(), /3 keys added/);
   await page.click("#fit");
   assert.equal(await shownHex(), cFilter(10, ["one", "two", "three"]));
+});
+
+test("a page that is full says which keys it leaves out", async () => {
+  page = await open({}, `${address}#bits=50&k=1&room=500&many=4998`);
+  await paste("key-0001\na1\na2\na3\na4\n0x6134\na5");
+  assert.match(await settled(), /2 keys added\. The last was “a2”\. The page holds 5,000 keys: 3 are left out\./);
+  assert.match(await check("a2"), /Maybe there, and it is/);
+  const filter = await shownHex();
+  assert.match(await add("zebra"), /No room\. The page holds 5,000 keys: 1 is left out\./);
+  assert.equal(await page.locator("#sum tbody tr").count(), 0);
+  assert.match(await add("a1"), /Already there/);
+  await page.click("#many button");
+  assert.match(await settled(), /No room\. The page holds 5,000 keys: 10 are left out\./);
+  assert.equal(await shownHex(), filter);
+  assert.match(await page.textContent("#keys-note"), /^5,000 keys/);
+  page = await open({}, `${address}#room=500&many=4998`);
+  await page.click("#many button");
+  assert.match(await settled(), /5,000 keys: 8 are left out\./);
+  page = await open({}, `${address}#room=500&many=5000&key=a`);
+  assert.match(await page.textContent("#keys-note"), /^5,000 keys/);
+
+  // Lines take the time that it takes to read them, however many keys there are.
+  const [pasted, once] = await page.evaluate(() => {
+    const lines = Array.from({ length: 50_000 }, (_, i) => `line-${i}`);
+    const time = (work) => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    };
+    const once = time(() => lines.map((line) => hexOf(keyBytes(line))));
+    return [time(() => add(lines)), once];
+  });
+  assert.ok(pasted < 3 * once, `${pasted} ms, and ${once} for reading`);
 });
 
 test("served, it asks for itself and nothing else, and could not", async () => {
