@@ -11,7 +11,7 @@ class FilePart {
     this.owners = new Map();
     this.map = new FillMap($("map"), "Filters of the file: arrow keys choose one", (i) => this.describe(i), (i) => this.choose(i));
     this.bits = new Bits($("file-array"), "Bits of the chosen filter: arrow keys choose one",
-      (bit) => describeBit(bit, this.ownersOf(bit)), (bit) => this.showBit(bit));
+      (bit) => describeBit(this.bits.filter, bit, this.ownersOf(bit)), (bit) => this.showBit(bit));
     this.probes = new Probes(bloom, this.bits, $("file-verdict"), $("file-sum"));
     this.wire();
   }
@@ -120,7 +120,7 @@ class FilePart {
       button.addEventListener("click", () => this.find(text));
       return button;
     });
-    showBit($("file-detail"), bit, buttons);
+    showBit($("file-detail"), this.bits.filter, bit, buttons);
   }
 
   async find(text) {

@@ -182,12 +182,12 @@ function ownersOf(bit) {
 }
 
 function describe(bit) {
-  return describeBit(bit, ownersOf(bit).map(({ text }) => text));
+  return describeBit(filter, bit, ownersOf(bit).map(({ text }) => text));
 }
 
 function showDetail() {
   if (bits.bit === null) $("detail").textContent = "Choose a bit to see the keys that set it.";
-  else showBit($("detail"), bits.bit, ownersOf(bits.bit).map(keyButton));
+  else showBit($("detail"), filter, bits.bit, ownersOf(bits.bit).map(keyButton));
 }
 
 function keyButton(entry) {

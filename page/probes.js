@@ -95,22 +95,25 @@ class Probes {
   }
 }
 
-// The sentence below an array: which bit it is, and `keys`, elements, that set it.
-function showBit(host, bit, keys) {
-  host.replaceChildren(element("strong", { textContent: `Bit ${grouped(bit)}` }), ` is bit ${bit & 7} of byte ${grouped(bit >> 3)}: `);
-  if (keys.length === 0) host.append("clear, no key has it.");
-  else {
-    host.append("set by ");
-    for (const key of keys.slice(0, 12)) host.append(key, " ");
-    if (keys.length > 12) host.append(`and ${keys.length - 12} more`);
-  }
+// What is said of a bit before the keys that are known to have it. In a file's filter it may be set
+// without one, where a block could not be read, and clear in spite of one, where it is not LevelDB's.
+function stateOf(set, keys) {
+  if (keys.length === 0) return set ? "set, by none of the keys that were read" : "clear, no key has it";
+  return set ? "set by " : "clear, though LevelDB sets it for ";
 }
 
-function describeBit(bit, texts) {
-  const where = `Bit ${bit}, in byte ${bit >> 3}`;
-  if (texts.length === 0) return `${where}: clear, no key has it`;
+// The sentence below an array: which bit it is, and `keys`, elements, that set it.
+function showBit(host, filter, bit, keys) {
+  host.replaceChildren(element("strong", { textContent: `Bit ${grouped(bit)}` }), ` is bit ${bit & 7} of byte ${grouped(bit >> 3)}: `);
+  host.append(stateOf(isSet(filter, bit), keys), keys.length === 0 ? "." : "");
+  for (const key of keys.slice(0, 12)) host.append(key, " ");
+  if (keys.length > 12) host.append(`and ${grouped(keys.length - 12)} more`);
+}
+
+function describeBit(filter, bit, texts) {
   const some = texts.slice(0, 8).map((text) => text || "the empty key").join(", ");
-  return `${where}: set by ${some}${texts.length > 8 ? ` and ${texts.length - 8} more` : ""}`;
+  const more = texts.length > 8 ? ` and ${grouped(texts.length - 8)} more` : "";
+  return `Bit ${bit}, in byte ${bit >> 3}: ${stateOf(isSet(filter, bit), texts)}${some}${more}`;
 }
 
 // Which of the keys, given as bytes, have each bit of a filter: bit to indexes.

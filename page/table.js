@@ -64,7 +64,7 @@ class TableFile {
     return { number, may: may !== 0, there: FOUND[there], offset };
   }
 
-  // The keys that a filter was made for; none where its blocks cannot be read.
+  // The keys that a filter was made for, as far as its blocks can be read.
   keysOf(number) {
     if (!this.wasm.table_keys_of(this.at, number)) return [];
     const answer = this.answer();

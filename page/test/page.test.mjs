@@ -496,6 +496,32 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await dropped(whole), /with 3,000 keys/);
 });
 
+test("a bit is said to be what it is, whoever's key set it", async () => {
+  // Of a filter's several blocks, one cannot be read.
+  const damaged = readFileSync(stockTable({ keys: USERS, values: [1], compression: "snappy" }));
+  damaged[100] ^= 1;
+  const path = join(folder, "damaged");
+  writeFileSync(path, damaged);
+  assert.match(await drop(path), /1 data block cannot be read/);
+  const sentences = await page.evaluate(() => {
+    const { bits } = filePart;
+    bits.draw = () => {};
+    const sentences = [new Set(), new Set()];
+    for (let bit = 0; bit < bits.count; bit++) {
+      bits.select(bit);
+      for (const text of [document.getElementById("file-detail").textContent, bits.host.getAttribute("aria-valuetext")]) {
+        sentences[Number(isSet(bits.filter, bit))].add(text.replace(/^.*?: /, "").replace(/user:.*/, "user"));
+      }
+    }
+    return sentences.map((set) => [...set].sort());
+  });
+  const unknown = "set, by none of the keys that were read";
+  assert.deepEqual(sentences, [
+    ["clear, no key has it", "clear, no key has it."],
+    ["set by user", unknown, `${unknown}.`],
+  ]);
+});
+
 // CRC-32C with LevelDB's mask, of a block's contents and the byte for its compression, written anew.
 function seal(file, start, length) {
   let crc = 0xffffffff;
@@ -523,6 +549,9 @@ test("a lost key and another policy's filters are called that", async () => {
   await page.fill("#file-key", "fig");
   await page.press("#file-key", "Enter");
   assert.match(await settled(page, "#file-verdict"), /A lost key/);
+  const [bit] = await page.evaluate(() => filePart.bloom.probes(keyBytes("fig"), filePart.bits.filter).positions);
+  await page.evaluate((bit) => filePart.bits.select(bit), bit);
+  assert.match(await page.textContent("#file-detail"), /: clear, though LevelDB sets it for .*fig/);
 
   const other = Buffer.from(file);
   const name = other.indexOf("filter.leveldb.BuiltinBloomFilter2");
