@@ -9,16 +9,29 @@ class Bloom {
   static async load() {
     const text = document.getElementById("wasm").textContent;
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const { instance } = await WebAssembly.instantiate(bytes, {});
-    return Object.assign(new Bloom(instance.exports), { size: bytes.length });
+    const { module, instance } = await WebAssembly.instantiate(bytes, {});
+    return Object.assign(new Bloom(instance.exports), { module, size: bytes.length });
+  }
+
+  // Another with a memory of its own: WebAssembly's only grows, and goes when nobody has it any more.
+  async another() {
+    const { exports } = await WebAssembly.instantiate(this.module, {});
+    return new Bloom(exports);
+  }
+
+  // Where a copy of the bytes lies. WebAssembly says addresses as signed numbers.
+  take(bytes) {
+    const start = this.wasm.take(bytes.length) >>> 0;
+    if (start === 0) throw new Error("there is no memory for it in this tab");
+    new Uint8Array(this.wasm.memory.buffer).set(bytes, start);
+    return start;
   }
 
   // Copies the arrays into the wasm's memory for one call, and `changed`, one of them, back.
   with(arrays, call, changed) {
     const { wasm } = this;
-    const starts = arrays.map((array) => wasm.take(array.byteLength));
     const raw = (array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    arrays.forEach((array, i) => new Uint8Array(wasm.memory.buffer).set(raw(array), starts[i]));
+    const starts = arrays.map((array) => this.take(raw(array)));
     const result = call(wasm, ...arrays.flatMap((array, i) => [starts[i], array.byteLength]));
     if (changed) {
       const start = starts[arrays.indexOf(changed)];

@@ -7,6 +7,7 @@ class FilePart {
   constructor(bloom) {
     this.bloom = bloom;
     this.table = null;
+    this.turn = 0;
     this.keys = [];
     this.owners = new Map();
     this.map = new FillMap($("map"), "Filters of the file: arrow keys choose one", (i) => this.describe(i), (i) => this.choose(i));
@@ -45,22 +46,38 @@ class FilePart {
   }
 
   async open(file) {
-    $("file-note").className = "note";
-    $("file-note").textContent = `Reading ${file.name} …`;
+    const turn = ++this.turn;
+    // The file before goes first: its memory with it, and nothing stands below another one's name.
+    this.close();
+    this.note(`Reading ${file.name} …`);
     // A moment to show that.
     await pause(30);
     try {
       if (file.size > LARGEST_FILE) throw new Error("this page reads files of up to 512 MB; the command-line inspector reads any");
-      const table = new TableFile(this.bloom, new Uint8Array(await file.arrayBuffer()));
-      this.table?.close();
-      this.table = table;
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const bloom = await this.bloom.another();
+      if (turn !== this.turn) return;
+      this.table = new TableFile(bloom, bytes);
+      this.show(file);
     } catch (error) {
-      $("file-note").className = "note trouble";
-      $("file-note").textContent = `${file.name} cannot be read: ${error.message}`;
+      if (turn !== this.turn) return;
+      this.close();
+      // The wasm ends at once where it finds no memory.
+      const why = error instanceof WebAssembly.RuntimeError ? "it takes more memory than there is in this tab" : error.message;
+      this.note(`${file.name} cannot be read: ${why}`, "note trouble");
       return;
     }
-    this.show(file);
     $("zone").scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
+  }
+
+  close() {
+    this.probes.clear();
+    this.table = null;
+    $("file-part").hidden = true;
+  }
+
+  note(textContent, className = "note") {
+    Object.assign($("file-note"), { textContent, className });
   }
 
   show(file) {
@@ -73,9 +90,8 @@ class FilePart {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
     } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
     if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
-    $("file-note").textContent = note.join(" ");
+    this.note(note.join(" "));
     $("file-part").hidden = made.length === 0;
-    this.probes.clear();
     if (made.length === 0) return;
 
     const sum = (of) => made.reduce((total, filter) => total + of(filter), 0);

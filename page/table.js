@@ -1,5 +1,5 @@
 "use strict";
-// A table file in the wasm's memory, read by the same code as the command-line inspector.
+// A table file in the memory of a wasm of its own, read by the same code as the command-line inspector.
 
 const NONE = 0xffffffff;
 const FOUND = ["no", "stored", "deleted", "unreadable"];
@@ -8,15 +8,8 @@ class TableFile {
   constructor(bloom, bytes) {
     this.wasm = bloom.wasm;
     this.bloom = bloom;
-    const start = this.wasm.take(bytes.length);
-    if (start === 0) throw new Error("there is no memory for it in this tab");
-    new Uint8Array(this.wasm.memory.buffer).set(bytes, start);
-    this.at = this.wasm.table_open(start, bytes.length);
-    if (!this.wasm.table_is_open(this.at)) {
-      const message = this.text();
-      this.close();
-      throw new Error(message);
-    }
+    this.at = this.wasm.table_open(bloom.take(bytes), bytes.length);
+    if (!this.wasm.table_is_open(this.at)) throw new Error(this.text());
     const numbers = this.numbers();
     [this.blocks, this.unreadable, this.keys] = numbers;
     this.ask("policy");
@@ -35,17 +28,13 @@ class TableFile {
     }
   }
 
-  close() {
-    this.wasm.table_close(this.at);
-  }
-
   ask(name) {
     this.wasm[`table_${name}`](this.at);
   }
 
   // A copy of the last answer.
   answer() {
-    const start = this.wasm.table_answer(this.at);
+    const start = this.wasm.table_answer(this.at) >>> 0;
     return new Uint8Array(this.wasm.memory.buffer, start, this.wasm.table_answer_len(this.at)).slice();
   }
 

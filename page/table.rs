@@ -1,4 +1,4 @@
-//! A table file that was dropped on the page, kept until the next one.
+//! A table file that was dropped on the page, kept as long as the memory that it is in.
 //!
 //! Every function leaves its answer in the [`Opened`], where page/table.js fetches it: text, or
 //! little-endian numbers of 4 bytes.
@@ -203,13 +203,6 @@ pub unsafe extern "C" fn table_open(start: *mut u8, len: usize) -> *mut Opened {
         trouble: String::new(),
         answer: error.to_string().into_bytes(),
     })))
-}
-
-/// Closes a table.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn table_close(opened: *mut Opened) {
-    // SAFETY: table.js closes each table once.
-    drop(unsafe { Box::from_raw(opened) });
 }
 
 /// Whether it is a table; otherwise the answer says what is wrong.

@@ -496,6 +496,66 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await dropped(whole), /with 3,000 keys/);
 });
 
+test("of two files the last is shown, however long the first takes, or neither", async () => {
+  const [slow, quick] = [USERS, FRUIT].map((keys) => readFileSync(stockTable({ keys })).toString("base64"));
+  const open = (files) => page.evaluate(async (files) => {
+    await Promise.all(files.map(([name, content, wait]) => {
+      const file = new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], name);
+      const read = file.arrayBuffer.bind(file);
+      file.arrayBuffer = () => pause(wait).then(read);
+      return filePart.open(file);
+    }));
+    const { textContent, className } = document.getElementById("file-note");
+    return [textContent.split(/[ ,]/)[0], className, filePart.table?.keys, document.getElementById("file-part").hidden];
+  }, files);
+  const first = ["first", slow, 300];
+  assert.deepEqual(await open([first, ["last", quick, 0]]), ["last", "note", 20, false]);
+  assert.deepEqual(await open([first, ["bad", "", 0]]), ["bad", "note trouble", undefined, true]);
+  assert.deepEqual(await open([["bad", "", 300], first]), ["first", "note", 3000, false]);
+  assert.deepEqual(await open([["bad", "", 0]]), ["bad", "note trouble", undefined, true]);
+});
+
+test("a file's memory is its own, and as large as WebAssembly's gets", async () => {
+  const bytes = readFileSync(stockTable({ keys: USERS })).toString("base64");
+  const [before, after, large, small] = await page.evaluate(async (bytes) => {
+    const table = Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0));
+    const hole = new Uint8Array(32 << 20);
+    const size = ({ wasm }) => wasm.memory.buffer.byteLength;
+    const before = size(bloom);
+    await filePart.open(new File([table.subarray(0, -48), hole, table.subarray(-48)], "large"));
+    const large = size(filePart.table);
+    await filePart.open(new File([table], "small"));
+    return [before, size(bloom), large, size(filePart.table)];
+  }, bytes);
+  assert.equal(after, before);
+  assert.ok(large > 32 << 20, `${large} bytes`);
+  assert.ok(small < 4 << 20, `${small} bytes`);
+
+  // Above 2 GiB, where addresses are negative to JavaScript.
+  const answers = await page.evaluate(async (bytes) => {
+    const another = await bloom.another();
+    another.wasm.memory.grow(0x8000);
+    const table = new TableFile(another, Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0)));
+    const key = new Uint8Array(1 << 20);
+    const filter = bloom.empty(1, 10, 6);
+    another.insert(key, filter);
+    return [table.keys, table.filters[0].fill, table.keysOf(0).length, another.mayMatch(key, filter), bloom.mayMatch(key, filter)];
+  }, bytes);
+  assert.equal(answers[0], 3000);
+  assert.ok(answers[1] > 0.3 && answers[2] > 10, String(answers));
+  assert.deepEqual(answers.slice(3), [true, true]);
+  // Beyond what there is.
+  const refused = await page.evaluate(() => {
+    const huge = { length: 2 ** 32 - 2 ** 20 };
+    try {
+      return String(bloom.take(huge));
+    } catch ({ message }) {
+      return message;
+    }
+  });
+  assert.equal(refused, "there is no memory for it in this tab");
+});
+
 test("a bit is said to be what it is, whoever's key set it", async () => {
   // Of a filter's several blocks, one cannot be read.
   const damaged = readFileSync(stockTable({ keys: USERS, values: [1], compression: "snappy" }));
@@ -575,7 +635,6 @@ test("no byte of a file can stop it", async () => {
           const table = new TableFile(bloom, damaged);
           table.find(keyBytes("fig"));
           table.keysOf(0);
-          table.close();
         } catch (error) {
           // A message is an answer; a trap of the wasm is none.
           if (error instanceof WebAssembly.RuntimeError) failed.push([at, flip, error.message]);
