@@ -3,6 +3,9 @@
 
 const LARGEST_FILE = 512 * 1024 * 1024;
 
+// A table holds versions of a key until a compaction drops all but the newest; filters count each.
+const keysOf = ({ keys, entries }) => `${plural(keys, "key")}${entries > keys ? ` in ${grouped(entries)} entries` : ""}`;
+
 class FilePart {
   constructor(bloom) {
     this.bloom = bloom;
@@ -83,7 +86,7 @@ class FilePart {
   show(file) {
     const { table } = this;
     const made = table.filters.filter(({ bits }) => bits > 0);
-    const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${plural(table.keys, "key")}.`];
+    const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
     if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
     else if (table.policy === "leveldb.BuiltinBloomFilter2") note.push("Its filters are LevelDB's own bloom filters.");
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
@@ -109,17 +112,18 @@ class FilePart {
   }
 
   describe(number) {
-    const { bits, bytes, k, fill, keys, blocks } = this.table.filters[number];
+    const { bits, bytes, k, fill, blocks, ...counts } = this.table.filters[number];
     if (bits === 0) return `Filter ${number}: empty, no data block begins in this 2 KiB`;
-    return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${plural(keys, "key")} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
+    return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${keysOf(counts)} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
   }
 
   choose(number) {
-    const { bytes } = this.table.filters[number];
+    const { bytes, keys } = this.table.filters[number];
     this.probes.clear();
     this.keys = this.table.keysOf(number);
     this.owners = ownersOfBits(this.bloom, this.keys, bytes);
-    $("file-chosen").textContent = `${this.describe(number)}.`;
+    const some = this.keys.length < keys ? ` The first ${grouped(this.keys.length)} of them are shown here.` : "";
+    $("file-chosen").textContent = `${this.describe(number)}.${some}`;
     this.bits.bit = null;
     $("file-detail").textContent = bytes.length < 2 ? "" : "Choose a bit to see the keys that set it.";
     $("file-array").hidden = bytes.length < 2;

@@ -11,7 +11,7 @@ class TableFile {
     this.at = this.wasm.table_open(bloom.take(bytes), bytes.length);
     if (!this.wasm.table_is_open(this.at)) throw new Error(this.text());
     const numbers = this.numbers();
-    [this.blocks, this.unreadable, this.keys] = numbers;
+    [this.blocks, this.unreadable, this.keys, this.entries] = numbers;
     this.ask("policy");
     this.policy = this.text();
     this.ask("trouble");
@@ -20,11 +20,11 @@ class TableFile {
     const block = this.answer();
     this.filterBytes = block.length;
     this.filters = [];
-    for (let i = 3; i < numbers.length; i += 5) {
-      const [from, length, set, blocks, keys] = numbers.slice(i, i + 5);
+    for (let i = 4; i < numbers.length; i += 6) {
+      const [from, length, set, blocks, keys, entries] = numbers.slice(i, i + 6);
       const bytes = block.subarray(from, from + length);
       const bits = Math.max(0, length - 1) * 8;
-      this.filters.push({ bytes, blocks, keys, bits, k: length ? bytes[length - 1] : 0, fill: bits ? set / bits : 0 });
+      this.filters.push({ bytes, blocks, keys, entries, bits, k: length ? bytes[length - 1] : 0, fill: bits ? set / bits : 0 });
     }
   }
 
@@ -53,7 +53,7 @@ class TableFile {
     return { number, may: may !== 0, there: FOUND[there], offset };
   }
 
-  // The keys that a filter was made for, as far as its blocks can be read.
+  // The keys that a filter was made for, as far as its blocks can be read and memory allows.
   keysOf(number) {
     if (!this.wasm.table_keys_of(this.at, number)) return [];
     const answer = this.answer();

@@ -47,6 +47,12 @@ mod found {
 /// No such filter or block.
 const NONE: u32 = u32::MAX;
 
+/// One for each 2 KiB of the largest file that the page opens.
+const MOST_FILTERS: usize = 1 << 18;
+
+/// What the keys of a filter may take: prefix compression makes a thousand bytes of one.
+const MOST_KEYS_LEN: usize = 1 << 20;
+
 impl Opened {
     /// Reads the filter block, and every data block for how many keys each filter has.
     fn read(file: Vec<u8>) -> Result<Self, Error> {
@@ -68,46 +74,47 @@ impl Opened {
         Filters::parse(&self.filters, name.handle.offset).map(Some)
     }
 
-    /// Answers: the number of data blocks, of those that are unreadable, of all keys; then for each
-    /// filter where it begins in the filter block, its length, its bits set, its data blocks and keys.
+    /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries; then
+    /// for each filter where it begins in the filter block, its length, its bits set, its data blocks,
+    /// keys and entries.
     fn look_around(&mut self) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let filters = self.parsed()?;
-        let len = filters.as_ref().map_or(0, Filters::len);
-        let mut of_filter = alloc::vec![(0u32, 0u32); len];
-        let (mut blocks, mut unreadable, mut all_keys) = (0u32, 0u32, 0u32);
+        let len = filters.as_ref().map_or(0, Filters::len).min(MOST_FILTERS);
+        let mut of_filter = alloc::vec![Counts::default(); len];
+        let (mut all, mut unreadable) = (Counts::default(), 0u32);
         let mut trouble = String::new();
-        let mut buffers = Buffers::default();
+        let mut walk = Walk::default();
         let mut data = table.data_blocks();
         while let Some(block) = data.next()? {
-            blocks += 1;
-            let keys = match keys_in(table, block.handle, &mut buffers, |_| ()) {
-                Ok(keys) => keys,
-                Err(error) => {
-                    unreadable += 1;
-                    if trouble.is_empty() {
-                        trouble = error.to_string();
-                    }
-                    0
-                }
-            };
-            all_keys = all_keys.saturating_add(keys);
             let number = filters.as_ref().map_or(u64::MAX, |f| f.number_for(block.handle.offset));
-            if let Some(of) = usize::try_from(number).ok().and_then(|i| of_filter.get_mut(i)) {
-                *of = (of.0 + 1, of.1.saturating_add(keys));
+            let mut outside = Counts::default();
+            let of = usize::try_from(number).ok().and_then(|i| of_filter.get_mut(i));
+            let of = of.unwrap_or(&mut outside);
+            all.blocks += 1;
+            of.blocks += 1;
+            let mut count = |_: InternalKey<'_>, another: bool| {
+                // A key whose versions go on in the next filter is counted there too.
+                all.add(another);
+                of.add(another || of.entries == 0);
+            };
+            if let Err(error) = walk.block(table, block.handle, &mut count) {
+                unreadable += 1;
+                if trouble.is_empty() {
+                    trouble = error.to_string();
+                }
             }
         }
         let mut answer = Vec::new();
-        push(&mut answer, &[blocks, unreadable, all_keys]);
-        for (number, (blocks, keys)) in of_filter.into_iter().enumerate() {
-            let Some((range, filter)) =
-                filters.as_ref().and_then(|f| Some((f.range(number)?, f.filter(number)?)))
-            else {
-                continue;
-            };
+        push(&mut answer, &[all.blocks, unreadable, all.keys, all.entries]);
+        for (number, counts) in of_filter.into_iter().enumerate() {
+            let Some(range) = filters.as_ref().and_then(|f| f.range(number)) else { continue };
+            let Some(filter) = self.filters.get(range.clone()) else { continue };
             let array = filter.split_last().map_or(&[][..], |(_, array)| array);
             let set = array.iter().map(|byte| byte.count_ones()).sum();
-            push(&mut answer, &[range.start as u32, filter.len() as u32, set, blocks, keys]);
+            let Counts { blocks, keys, entries } = counts;
+            let numbers = [range.start as u32, filter.len() as u32, set, blocks, keys, entries];
+            push(&mut answer, &numbers);
         }
         self.answer = answer;
         self.trouble = trouble;
@@ -127,16 +134,16 @@ impl Opened {
                 let number = filters.as_ref().map_or(u64::MAX, |f| f.number_for(handle.offset));
                 let number = u32::try_from(number).unwrap_or(NONE);
                 let mut there = found::NOT_STORED;
-                let look = |entry: InternalKey<'_>| {
+                let mut look = |entry: InternalKey<'_>, another: bool| {
                     // The newest entry of a key comes first.
-                    if there == found::NOT_STORED && entry.user_key.cmp(key) == Ordering::Equal {
+                    if another && entry.user_key.cmp(key) == Ordering::Equal {
                         there = match entry.kind {
                             KeyKind::Deletion => found::DELETED,
                             _ => found::STORED,
                         };
                     }
                 };
-                if keys_in(table, handle, &mut Buffers::default(), look).is_err() {
+                if Walk::default().block(table, handle, &mut look).is_err() {
                     there = found::UNREADABLE;
                 }
                 push(&mut answer, &[number, u32::from(may), there, handle.offset as u32]);
@@ -147,20 +154,25 @@ impl Opened {
     }
 
     /// Answers: the keys that a filter was made for, each with its length before it, as far as they
-    /// can be read.
+    /// can be read and there is room.
     fn keys_of(&mut self, number: u32) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let Some(filters) = self.parsed()? else { return Ok(()) };
-        let mut answer = Vec::new();
+        let (mut answer, mut full) = (Vec::new(), false);
+        let mut walk = Walk::default();
         let mut data = table.data_blocks();
         while let Some(block) = data.next()? {
             if filters.number_for(block.handle.offset) == u64::from(number) {
-                let push_key = |entry: InternalKey<'_>| {
-                    push(&mut answer, &[entry.user_key.len() as u32]);
-                    answer.extend_from_slice(entry.user_key);
+                let mut push_key = |entry: InternalKey<'_>, another: bool| {
+                    let user_key = entry.user_key;
+                    full |= answer.len() + user_key.len() > MOST_KEYS_LEN;
+                    if another && !full {
+                        push(&mut answer, &[user_key.len() as u32]);
+                        answer.extend_from_slice(user_key);
+                    }
                 };
                 // What is wrong with a block was said when the file was opened.
-                let _ = keys_in(table, block.handle, &mut Buffers::default(), push_key);
+                let _ = walk.block(table, block.handle, &mut push_key);
             }
         }
         self.answer = answer;
@@ -174,22 +186,50 @@ fn push(answer: &mut Vec<u8>, numbers: &[u32]) {
     }
 }
 
-/// Shows each entry of a data block, and says how many there are.
-fn keys_in(
-    table: &Table<File, Portable>,
-    handle: BlockHandle,
-    buffers: &mut Buffers,
-    mut show: impl FnMut(InternalKey<'_>),
-) -> Result<u32, Error> {
-    let mut entries = table.read_data(handle, buffers)?.entries();
-    let mut count = 0;
-    while let Some(entry) = entries.next()? {
-        if let Some(key) = InternalKey::parse(entry.key) {
-            show(key);
-            count += 1;
-        }
+/// How much there is in a file, or for a filter.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    blocks: u32,
+    keys: u32,
+    entries: u32,
+}
+
+impl Counts {
+    fn add(&mut self, another_key: bool) {
+        self.keys += u32::from(another_key);
+        self.entries += 1;
     }
-    Ok(count)
+}
+
+/// A walk over data blocks, in order. LevelDB keeps versions of a key one after another.
+#[derive(Default)]
+struct Walk {
+    buffers: Buffers,
+    any: bool,
+    last: Vec<u8>,
+}
+
+impl Walk {
+    /// Shows each entry of a data block, and whether its key is another than that of the entry before.
+    fn block(
+        &mut self,
+        table: &Table<File, Portable>,
+        handle: BlockHandle,
+        // Not generic: small before fast.
+        show: &mut dyn FnMut(InternalKey<'_>, bool),
+    ) -> Result<(), Error> {
+        let mut entries = table.read_data(handle, &mut self.buffers)?.entries();
+        while let Some(entry) = entries.next()? {
+            if let Some(key) = InternalKey::parse(entry.key) {
+                let another = !self.any || self.last != key.user_key;
+                self.any = true;
+                show(key, another);
+                self.last.clear();
+                self.last.extend_from_slice(key.user_key);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Opens the file whose bytes lie in what `take` gave; they belong to the table from here on.

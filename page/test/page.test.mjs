@@ -593,6 +593,27 @@ function seal(file, start, length) {
   file.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0, start + length + 1);
 }
 
+test("a key that a file has often is one key", async () => {
+  const table = stockTable({ keys: ["", ...Array(1000).fill("counter"), "other"], deleted: ["gone"] });
+  assert.match(await drop(table), /data blocks with 4 keys in 1,003 entries\. Its/);
+  const filters = await page.evaluate(() => filePart.table.filters.map(({ keys, entries, blocks }, number) =>
+    ({ keys, entries, blocks, own: filePart.table.keysOf(number).map(keyText) })).filter(({ blocks }) => blocks > 0));
+  assert.ok(filters.length > 2);
+  assert.equal(filters.reduce((sum, { entries }) => sum + entries, 0), 1003);
+  assert.deepEqual(filters.map(({ keys }) => keys), filters.map(({ own }) => own.length));
+  assert.deepEqual(filters.at(0).own, ["", "counter"]);
+  for (const { own } of filters.slice(1, -1)) assert.deepEqual(own, ["counter"]);
+  assert.deepEqual(filters.at(-1).own, ["counter", "gone", "other"]);
+  assert.equal(await page.textContent("#file-keys"), "1–3");
+  assert.match(await page.textContent("#file-chosen"), /set by 2 keys in \d+ entries of \d+ data blocks/);
+  const bit = await page.evaluate(() => [...filePart.owners].find(([, keys]) => keys.includes(1))[0]);
+  await page.evaluate((bit) => filePart.bits.select(bit), bit);
+  assert.match(await page.textContent("#file-detail"), /: set by (\(empty\) )?counter ?$/);
+  await page.fill("#file-key", "gone");
+  await page.press("#file-key", "Enter");
+  assert.match(await settled(page, "#file-verdict"), /was deleted/);
+});
+
 test("a lost key and another policy's filters are called that", async () => {
   const file = readFileSync(stockTable({ keys: FRUIT }));
   const filter = Buffer.from(cFilter(10, FRUIT), "hex");
@@ -620,6 +641,86 @@ test("a lost key and another policy's filters are called that", async () => {
   seal(other, name - 3, 3 + 34 + other[name - 1] + 8);
   writeFileSync(path, other);
   assert.match(await drop(path), /those of another policy, leveldb\.BuiltinBloomFilter3/);
+});
+
+const varint = (number) => {
+  const bytes = [];
+  for (; number > 127; number >>>= 7) bytes.push((number & 127) | 128);
+  return Buffer.from([...bytes, number]);
+};
+const words = (numbers) => Buffer.from(Uint32Array.from(numbers).buffer);
+
+// A table with one data block, of entries that are given as shared length, key and value.
+function craft(entries, filters) {
+  const parts = [];
+  let at = 0;
+  const write = (contents) => {
+    const sealed = Buffer.concat([contents, Buffer.alloc(5)]);
+    seal(sealed, 0, contents.length);
+    parts.push(sealed);
+    const handle = Buffer.concat([varint(at), varint(contents.length)]);
+    at += sealed.length;
+    return handle;
+  };
+  const block = (entries) => write(Buffer.concat([
+    ...entries.flatMap(([shared, key, value]) => [varint(shared), varint(key.length), varint(value.length), key, value]),
+    words([0, 1]),
+  ]));
+  const data = block(entries);
+  const index = [[0, Buffer.from("z\x01\0\0\0\0\0\0\0"), data]];
+  const metaindex = block([[0, Buffer.from("filter.leveldb.BuiltinBloomFilter2"), write(filters)]]);
+  const footer = Buffer.alloc(48);
+  Buffer.concat([metaindex, block(index)]).copy(footer);
+  footer.writeBigUInt64LE(0xdb4775248b80fb57n, 40);
+  return Buffer.concat([...parts, footer]);
+}
+
+// One filter, and so many slots that are empty.
+const oneFilter = (slots = 0) =>
+  Buffer.concat([Buffer.alloc(8, 0xff), Buffer.from([6]), words([0, ...Array(slots + 1).fill(9), 9]), Buffer.from([11])]);
+const version = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
+
+test("a file cannot take what the page does not have", async () => {
+  const path = join(folder, "crafted");
+  const dropped = (bytes) => {
+    writeFileSync(path, bytes);
+    return drop(path);
+  };
+  // Keys that share all but the end with the one before, so that they take 280 times the file.
+  const stem = Buffer.alloc(1 << 16, "k");
+  const entries = Array.from({ length: 301 }, (_, i) => {
+    const end = Buffer.concat([Buffer.from(String(i).padStart(3, "0")), version]);
+    return i === 0 ? [0, Buffer.concat([stem, end]), Buffer.alloc(0)] : [stem.length, end, Buffer.alloc(0)];
+  });
+  const keys = craft(entries, oneFilter());
+  assert.match(await dropped(keys), /1 data block with 301 keys/);
+  assert.match(await page.textContent("#file-chosen"), /set by 301 keys .* The first 15 of them are shown here\.$/);
+
+  const one = [[0, Buffer.concat([Buffer.from("a"), version]), Buffer.alloc(0)]];
+  assert.match(await dropped(craft(one, oneFilter(300_000))), /1 data block with 1 key\./);
+  assert.equal(await page.evaluate(() => filePart.table.filters.length), 512 * 512);
+
+  // With less and less memory it says that, and the page goes on.
+  const notes = await page.evaluate(async (bytes) => {
+    const file = new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], "keys");
+    const another = filePart.bloom.another.bind(filePart.bloom);
+    const notes = [];
+    for (let left = 160; left >= 0; left -= 4) {
+      filePart.bloom.another = async () => {
+        const made = await another();
+        made.wasm.memory.grow(65536 - made.wasm.memory.buffer.byteLength / 65536 - left);
+        return made;
+      };
+      await filePart.open(file);
+      notes.push(document.getElementById("file-note").textContent.replace(/^.*? (?=\d+ keys|cannot)|\. .*/g, ""));
+    }
+    return [...new Set(notes)];
+  }, keys.toString("base64"));
+  const refused = "cannot be read: it takes more memory than there is in this tab";
+  assert.equal(notes[0], "301 keys");
+  assert.ok(notes.includes(refused), String(notes));
+  assert.equal(notes.at(-1), "cannot be read: there is no memory for it in this tab");
+  assert.match(await check("plum"), /Maybe there, and it is/);
 });
 
 test("no byte of a file can stop it", async () => {
