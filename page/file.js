@@ -2,6 +2,7 @@
 // The part of the page for a table file that somebody drops on it.
 
 const LARGEST_FILE = 512 * 1024 * 1024;
+const POLICY = "leveldb.BuiltinBloomFilter2";
 
 // A table holds versions of a key until a compaction drops all but the newest; filters count each.
 const keysOf = ({ keys, entries }) => `${plural(keys, "key")}${entries > keys ? ` in ${grouped(entries)} entries` : ""}`;
@@ -88,7 +89,7 @@ class FilePart {
     const made = table.filters.filter(({ bits }) => bits > 0);
     const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
     if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
-    else if (table.policy === "leveldb.BuiltinBloomFilter2") note.push("Its filters are LevelDB's own bloom filters.");
+    else if (table.policy === POLICY) note.push("Its filters are LevelDB's own bloom filters.");
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
     } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
@@ -163,6 +164,9 @@ class FilePart {
     if (!(await probes.run(key, filter.bytes, false))) return undefined;
     const where = `the data block at byte ${grouped(offset)}`;
     const name = quoted(text);
+    if (table.policy !== POLICY) {
+      return probes.say(may ? "hit" : "miss", `Filter ${number} says ${may ? "yes" : "no"}.`, `${name} gets that answer if the filter is read as LevelDB's.`);
+    }
     if (there === "unreadable") return probes.say("wrong", may ? "Maybe there." : "Absent, says the filter.", `Whether it is so is not known: ${where} cannot be read.`);
     if (!may && there !== "no") return probes.say("wrong", "A lost key.", `${name} is in ${where}, but filter ${number} says no. LevelDB does not find it.`);
     if (!may) return probes.say("miss", "Certainly absent.", `Filter ${number} says no to ${name}: LevelDB does not read ${where}.`);
