@@ -2,6 +2,7 @@
 
 import com.sun.jna.Native;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,6 +107,10 @@ public final class BloomTest {
         throw new AssertionError("no " + kind);
     }
 
+    private static ByteOrder otherOrder() {
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
+    }
+
     private static void errors() {
         var policy = new LevelDbBloom.Policy(10);
         var builder = new LevelDbBloom.Builder(10);
@@ -119,15 +124,33 @@ public final class BloomTest {
                 fails(1, () -> policy.createFilterOffsets(data, wrong));
                 fails(1, () -> small.mayMatchOffsets(data, wrong));
             }
+            LongBuffer swapped = ByteBuffer.allocateDirect(16).order(otherOrder()).asLongBuffer();
+            fails(IllegalArgumentException.class, () -> policy.createFilterOffsets(data, swapped));
+            fails(IllegalArgumentException.class, () -> small.mayMatchOffsets(data, swapped));
             fails(IllegalArgumentException.class, () -> policy.createFilterFixed(data, 3));
             fails(IllegalArgumentException.class, () -> small.mayMatchFixed(data, 0));
         }
+        LevelDbBloom.Filter open = policy.createFilter(List.of(a));
+        var empty = new LevelDbBloom.Filter(new byte[0]);
         for (int i = 0; i < 2; i++) {
             policy.close();
             builder.close();
+            small.close();
+            empty.close();
         }
         fails(IllegalStateException.class, () -> policy.createFilter(List.of(a)));
         fails(IllegalStateException.class, () -> builder.add(a));
+        for (LevelDbBloom.Filter closed : new LevelDbBloom.Filter[] {small, empty}) {
+            fails(IllegalStateException.class, () -> closed.mayMatch(a));
+            fails(IllegalStateException.class, () -> closed.mayMatchFixed(ByteBuffer.wrap(a), 1));
+            fails(IllegalStateException.class, () -> closed.mayMatchOffsets(ByteBuffer.wrap(a), offsets(0, 1)));
+            fails(IllegalStateException.class, closed::bytes);
+            fails(IllegalStateException.class, () -> closed.union(open));
+            fails(IllegalStateException.class, () -> open.union(closed));
+            fails(IllegalStateException.class, closed::inspect);
+            fails(IllegalStateException.class, () -> closed.positions(a));
+        }
+        check(open.mayMatch(a), "open");
     }
 
     private static void collector() throws Exception {
@@ -165,7 +188,7 @@ public final class BloomTest {
 
         ByteBuffer data = ByteBuffer.allocateDirect(KEYS * KEY_LENGTH);
         LongBuffer offsets = ByteBuffer.allocateDirect((KEYS + 1) * 8)
-                .order(java.nio.ByteOrder.nativeOrder()).asLongBuffer();
+                .order(ByteOrder.nativeOrder()).asLongBuffer();
         byte[][] keys = new byte[KEYS][];
         for (int i = 0; i < KEYS; i++) {
             keys[i] = String.format("key-%012d", i).getBytes();

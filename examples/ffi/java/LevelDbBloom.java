@@ -8,6 +8,7 @@ import com.sun.jna.Structure;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.util.List;
 import java.util.function.Consumer;
@@ -105,6 +106,11 @@ public final class LevelDbBloom {
 
     private static int countOffsets(LongBuffer offsets) {
         if (!offsets.hasRemaining()) throw new IllegalArgumentException("there is at least one offset");
+        // What asLongBuffer makes of a ByteBuffer whose order nobody has set.
+        if (offsets.order() != ByteOrder.nativeOrder()) {
+            throw new IllegalArgumentException("the offsets are " + offsets.order() + ", this machine is "
+                    + ByteOrder.nativeOrder());
+        }
         return offsets.remaining() - 1;
     }
 
@@ -267,6 +273,7 @@ public final class LevelDbBloom {
     public static final class Filter implements AutoCloseable {
         private final Memory memory;
         private final long length;
+        private volatile boolean closed;
 
         private Filter(Memory memory) {
             this.memory = memory;
@@ -278,25 +285,31 @@ public final class LevelDbBloom {
             if (bytes.length > 0) memory.write(0, bytes, 0, bytes.length);
         }
 
+        private Memory memory() {
+            if (closed) throw new IllegalStateException("it is closed");
+            return memory;
+        }
+
         public byte[] bytes() {
-            return memory == null ? new byte[0] : memory.getByteArray(0, Math.toIntExact(length));
+            Memory open = memory();
+            return open == null ? new byte[0] : open.getByteArray(0, Math.toIntExact(length));
         }
 
         public boolean mayMatch(byte[] key) {
-            return leveldb_bloom_key_may_match(key, key.length, memory, length) != 0;
+            return leveldb_bloom_key_may_match(key, key.length, memory(), length) != 0;
         }
 
         /** A byte of 0 or 1 for each key. */
         public byte[] mayMatchOffsets(ByteBuffer data, LongBuffer offsets) {
             byte[] results = new byte[countOffsets(offsets)];
             check(leveldb_bloom_keys_may_match_offsets64(data.slice(), data.remaining(), offsets.slice(),
-                    results.length, memory, length, results, null, null));
+                    results.length, memory(), length, results, null, null));
             return results;
         }
 
         public byte[] mayMatchFixed(ByteBuffer data, int keyLength) {
             byte[] results = new byte[(int) countFixed(data, keyLength)];
-            check(leveldb_bloom_keys_may_match_fixed(data.slice(), keyLength, results.length, memory,
+            check(leveldb_bloom_keys_may_match_fixed(data.slice(), keyLength, results.length, memory(),
                     length, results, null, null));
             return results;
         }
@@ -304,27 +317,28 @@ public final class LevelDbBloom {
         /** The filter of both filters' keys. */
         public Filter union(Filter other) {
             Filter both = new Filter(bytes());
-            check(leveldb_bloom_union(both.memory, both.length, other.memory, other.length));
+            check(leveldb_bloom_union(both.memory, both.length, other.memory(), other.length));
             return both;
         }
 
         public Info inspect() {
             Info info = new Info();
-            check(leveldb_bloom_inspect(memory, length, info));
+            check(leveldb_bloom_inspect(memory(), length, info));
             return info;
         }
 
         /** The bits that a query for the key reads. */
         public long[] positions(byte[] key) {
             long[] found = new long[30];
-            int number = (int) leveldb_bloom_positions(key, key.length, memory, length, found,
+            int number = (int) leveldb_bloom_positions(key, key.length, memory(), length, found,
                     found.length);
             return java.util.Arrays.copyOf(found, number);
         }
 
-        /** Gives the memory back now rather than after the collector. */
+        /** Gives the memory back now rather than after the collector; not while another thread asks. */
         @Override
         public void close() {
+            closed = true;
             if (memory != null) memory.close();
         }
     }
