@@ -61,9 +61,12 @@ func countOffsets(offsets []int64) (*C.int64_t, C.size_t, error) {
 	return (*C.int64_t)(&offsets[0]), C.size_t(len(offsets) - 1), nil
 }
 
+// No process has more memory than this, and make panics where it is asked for.
+const largest = math.MaxInt & (1<<47 - 1)
+
 // newFilter makes room for a filter. A size of 0 says that no size_t can hold it.
 func newFilter(size C.size_t) ([]byte, error) {
-	if size == 0 || size > math.MaxInt {
+	if size == 0 || size > largest {
 		return nil, TooLarge
 	}
 	return make([]byte, size), nil

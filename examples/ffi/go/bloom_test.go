@@ -125,8 +125,10 @@ func TestErrors(t *testing.T) {
 	small := must(policy.CreateFilter([][]byte{[]byte("a")}))
 	large := must(policy.CreateFilter(make([][]byte, 100)))
 	expect("union", small.Union(large), Mismatch)
-	_, err := builder.Finish(1 << 63)
-	expect("total", err, TooLarge)
+	for _, total := range []uint{1 << 60, 1 << 63} {
+		_, err := builder.Finish(total)
+		expect(fmt.Sprint(total), err, TooLarge)
+	}
 	for _, wrong := range [][]int64{{0, 7, 5}, {-1, 7, 9}, {0, 5, 11}} {
 		_, err := policy.CreateFilterOffsets([]byte("0123456789"), wrong)
 		expect(fmt.Sprint(wrong), err, InvalidArgument)

@@ -85,6 +85,19 @@ class ArraysTest(unittest.TestCase):
             self.assertEqual(bloom.create_filter(keys[10:]).data.tobytes(),
                              bloom.create_filter(self.numpy_keys[10:1000]).data.tobytes())
 
+    def test_zeros_at_the_end(self):
+        members = bloom.create_filter(pyarrow.array([b"abc", b"de"]))
+        short = numpy.array([b"abc", b"de"])
+        for use in (members.may_match, bloom.create_filter):
+            self.assertRaisesRegex(ValueError, "zeros", use, short)
+        # Both ways that the error names.
+        arrow = pyarrow.array(short.tolist(), pyarrow.binary())
+        self.assertEqual(members.may_match(arrow).to_pylist(), [True, True])
+        self.assertIn(b"de\0", bloom.create_filter(short.view("V3")))
+        # In the middle, and in numbers, zeros are a key's own.
+        for keys in (numpy.array([b"a\0c"]), numpy.array([1, 256])):
+            self.assertTrue(bloom.create_filter(keys).may_match(keys).all())
+
     def test_no_copy(self):
         for array, address in ((self.numpy_keys, self.numpy_keys.ctypes.data),
                                (self.whole, self.whole.buffers()[2].address)):

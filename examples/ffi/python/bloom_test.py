@@ -77,6 +77,8 @@ class LibraryTest(unittest.TestCase):
     def test_inside(self):
         with bloom.Policy() as policy:
             members = policy.create_filter([b"hello", b"world"])
+            # What can be read only once.
+            self.assertEqual(policy.create_filter(iter([b"hello", b"world"])).data, members.data)
         info = members.inspect()
         self.assertEqual((info["bits"], info["probes"]), (64, 6))
         self.assertEqual(info["bits_set"], bin(int.from_bytes(members.data[:-1], "little")).count("1"))

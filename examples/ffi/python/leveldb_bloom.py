@@ -167,6 +167,7 @@ class Policy(_Owner):
         return _kernel(self._handle).decode()
 
     def create_filter(self, keys):
+        keys = list(keys)
         offsets, length = [0], 0
         for key in keys:
             length += len(key)

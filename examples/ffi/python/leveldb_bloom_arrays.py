@@ -68,8 +68,15 @@ def _keys(array):
             raise TypeError(f"keys cannot be of dtype {array.dtype}")
         if not array.flags.c_contiguous:
             raise ValueError("the array is not contiguous")
-        data = _ffi.from_buffer("char[]", array.view(numpy.uint8) if array.size else b"")
-        return "fixed", (data, array.dtype.itemsize, array.size), array.size
+        length = array.dtype.itemsize
+        flat = array.view(numpy.uint8).reshape(-1) if array.size else b""
+        # numpy fills shorter keys up with zeros, which would become a part of them.
+        if array.dtype.kind == "S" and array.size and not flat[length - 1::length].min():
+            raise ValueError(
+                f"keys of {array.dtype} end in zeros, and numpy cannot say whose those are: pass "
+                f"keys.view('V{length}') if they belong to the keys, otherwise "
+                "pyarrow.array(keys.tolist(), pyarrow.binary())")
+        return "fixed", (_ffi.from_buffer("char[]", flat), length, array.size), array.size
     if not isinstance(array, pyarrow.Array):
         raise TypeError(f"keys cannot be of {type(array)}")
     if array.null_count:
