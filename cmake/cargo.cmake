@@ -19,6 +19,18 @@ if(NOT cargo_version MATCHES "\nhost: ([^\n]+)\n")
   message(FATAL_ERROR "${LEVELDB_BLOOM_CARGO} --version --verbose does not say its host")
 endif()
 set(cargo_host "${CMAKE_MATCH_1}")
+
+# A flag such as -m32 asks for another machine, and CMake does not call that cross-compiling.
+set(cargo_pointer 4)
+if(cargo_host MATCHES "^([^-]*64|s390x)" AND NOT cargo_host MATCHES "(x32|ilp32|abin32)$")
+  set(cargo_pointer 8)
+endif()
+if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL cargo_pointer)
+  message(FATAL_ERROR "leveldb_bloom's CMake build is for the machine it runs on: cargo builds for "
+    "${cargo_host}, with pointers of ${cargo_pointer} bytes, and ${CMAKE_C_COMPILER} with its flags "
+    "has pointers of ${CMAKE_SIZEOF_VOID_P}. For another machine, build capi/shared or capi/static "
+    "with cargo build --target.")
+endif()
 set(cargo_dir "${PROJECT_BINARY_DIR}/cargo")
 set(cargo_libraries "${cargo_dir}/${cargo_host}/release")
 set(lib_dir "${PROJECT_BINARY_DIR}/lib")
