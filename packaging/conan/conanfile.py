@@ -27,7 +27,7 @@ class LeveldbBloom(ConanFile):
 
     def export_sources(self):
         copy(self, "*", os.path.join(self.recipe_folder, self.top), self.export_sources_folder,
-             excludes=("target/*", "build*/*", ".git/*"))
+             excludes=("target/*", "build*/*", ".git/*", "packaging/conan/test_package/build/*"))
 
     def validate(self):
         if self.settings.os != "Linux":
