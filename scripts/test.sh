@@ -5,7 +5,7 @@
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--quick] [--help] [CTEST ARGUMENT...]
+usage: scripts/test.sh [--quick | CTEST OPTION...] [--help]
 
 Sets up what is missing (as root on Debian; otherwise it says what to install) and runs every test:
 
@@ -24,23 +24,35 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
   --quick               only the Rust part: no packages, half a minute
-  CTEST ARGUMENT...     handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out
+  CTEST OPTION...       handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out.
+                        Which tests: -R, -E, -L and -LE with a pattern, -I with numbers, --rerun-failed;
+                        how: -j N, --timeout SECONDS, --repeat HOW, --stop-on-failure, -V, -VV, -N
 
 The build tree is target/cmake.
 TEXT
 }
 
 quick=
-case "${1-}" in
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  --quick)
-    quick=1
-    shift
-    ;;
-esac
+# ctest ignores what it does not know, and would run every test instead of those meant.
+chosen=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --quick) quick=1 ;;
+    -R | -E | -L | -LE | -I | -j | --timeout | --repeat)
+      [ $# -ge 2 ] || fail "$1 needs a value; see --help"
+      chosen+=("$1" "$2")
+      shift
+      ;;
+    -j[0-9]* | -V | -VV | -N | --rerun-failed | --stop-on-failure | --output-on-failure) chosen+=("$1") ;;
+    *) fail "scripts/test.sh: unknown argument $1; see --help" ;;
+  esac
+  shift
+done
+[ -z "$quick" ] || [ ${#chosen[@]} -eq 0 ] || fail "--quick runs nothing of ctest: ${chosen[*]}"
 
 ensure_rust
 can_preload "$root"
@@ -77,8 +89,11 @@ cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_
   >target/cmake-configure.log || { cat target/cmake-configure.log; exit 1; }
 cmake --build target/cmake
 step "ctest"
-ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "$@"
-[ $# -eq 0 ] || exit 0
+ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "${chosen[@]}"
+if [ ${#chosen[@]} -gt 0 ]; then
+  step "left out, as ctest was given ${chosen[*]}: its other tests, and what follows it"
+  exit 0
+fi
 
 step "fuzz"
 cargo fmt --manifest-path fuzz/Cargo.toml --check
