@@ -52,8 +52,9 @@ unstable=(env RUSTC_BOOTSTRAP=1)
 
 # unit_tests ARGUMENT...: builds the core's unit tests, and prints their file's name.
 unit_tests() {
-  cargo test --locked --package leveldb-bloom --lib --no-run "$@" 2>&1 |
-    sed -n 's/.*Executable unittests.*(\(.*\))$/\1/p'
+  cargo test --locked --package leveldb-bloom --lib --no-run "$@" >"$work/unit_tests.log" 2>&1 ||
+    fail "$(cat "$work/unit_tests.log")"
+  sed -n 's/.*Executable unittests.*(\(.*\))$/\1/p' "$work/unit_tests.log"
 }
 
 # instrumented SYMBOL FILE: FILE, made of our Rust code, calls SYMBOL.
@@ -112,7 +113,8 @@ ensure_rust_source() {
 
 if chosen pages; then
   step "pages"
-  "$(unit_tests)" ends_of_pages --show-output | tee "$work/pages.log" | grep -v '^$'
+  tests=$(unit_tests)
+  "$tests" ends_of_pages --show-output | tee "$work/pages.log" | grep -v '^$'
   grep -q '^test kernel::tests::portable::ends_of_pages ... ok' "$work/pages.log"
 fi
 
@@ -193,8 +195,11 @@ if chosen planted; then
 
   # Each test for itself: the first one that reads too far ends the process.
   tests=$(RUSTFLAGS=$(planted over_read) unit_tests --target-dir "$work/planted")
-  for kernel in $(cargo test --quiet --locked --package leveldb-bloom --test corpus -- \
-    --show-output | sed -n 's/^hash of the corpus, \(.*\):.*/\1/p'); do
+  cargo test --quiet --locked --package leveldb-bloom --test corpus -- --show-output \
+    >"$work/corpus.log" 2>&1 || fail "$(cat "$work/corpus.log")"
+  kernels=$(sed -n 's/^hash of the corpus, \(.*\):.*/\1/p' "$work/corpus.log")
+  [ -n "$kernels" ] || fail "tests/corpus.rs names no kernel: $(cat "$work/corpus.log")"
+  for kernel in $kernels; do
     finds "over-read, $kernel, by guard pages" "" \
       bash -c '"$1" "$2"; [ $? -ne 139 ] || { echo SIGSEGV; exit 1; }' -- \
       "$tests" "kernel::tests::$kernel::ends_of_pages"

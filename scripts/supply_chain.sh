@@ -66,7 +66,10 @@ echo "at run time: $needed"
 
 step "package"
 # The version's state is what is packed, so uncommitted changes do not matter here.
-listed=$(cargo package --locked --package leveldb-bloom --list --allow-dirty 2>/dev/null)
+log=$target/package.log
+mkdir -p "$target"
+listed=$(cargo package --locked --package leveldb-bloom --list --allow-dirty 2>"$log") ||
+  fail "$(cat "$log")"
 stranger=$(grep -vxE '\.cargo_vcs_info\.json|Cargo\.(toml|toml\.orig|lock)|build\.rs|(README|CHANGELOG)\.md|LICENSE|(src|tests|benches|examples)/[a-z0-9_/]+\.rs' \
   <<<"$listed" || true)
 [ -z "$stranger" ] || fail "what does this do in the package? $stranger"
@@ -76,7 +79,8 @@ done
 wc -l <<<"$listed" | sed 's/$/ files/'
 # Another version's would be found too.
 rm -f "$target"/package/leveldb-bloom-[0-9]*.crate
-cargo package --locked --quiet --package leveldb-bloom --allow-dirty --no-verify 2>/dev/null
+cargo package --locked --quiet --package leveldb-bloom --allow-dirty --no-verify \
+  2>"$log" || fail "$(cat "$log")"
 unpacked=$target/unpacked
 rm -rf "$unpacked"
 mkdir -p "$unpacked"
