@@ -111,8 +111,8 @@ run_luajit() {
 
 run_go() {
   command -v go >/dev/null || ensure_packages golang-go
-  # What an installed header and library would need none of.
-  export CGO_CFLAGS=-I$root/include CGO_LDFLAGS=-L$library
+  # What an installed header and library would need none of; quoted, as cgo splits them at spaces.
+  export CGO_CFLAGS="'-I$root/include'" CGO_LDFLAGS="'-L$library'"
   export GOCACHE=$out/go GOFLAGS=-buildvcs=false
   cd go
   go vet ./...
