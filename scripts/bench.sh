@@ -28,7 +28,7 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --json            one JSON document on stdout, and nothing else
   --plot FILE       also a plot of the ratios (with --scale: of the times), as .svg or .png;
                     the ticks on the bars are what the project wants of each
-  --document FILE   also the table in Markdown
+  --document FILE   also the table in Markdown; both FILEs are relative to the folder you call from
   --help            this text
 
 Reading the table
@@ -83,8 +83,12 @@ while [ $# -gt 0 ]; do
     --rows | --sides | --rounds | --plot | --document)
       [ $# -ge 2 ] || fail "$1 needs a value; see --help"
       case $1 in
-        --plot) plot=$2 ;;
-        --document) document=$2 ;;
+        --plot) plot=$(output_file "$2") ;;
+        --document) document=$(output_file "$2") ;;
+        --rounds)
+          rounds=$(number "$1" "$2" 1 1000000)
+          arguments+=("$1" "$rounds")
+          ;;
         *) arguments+=("$1" "$2") ;;
       esac
       shift
@@ -98,9 +102,6 @@ case $plot in
   *) fail "--plot writes .svg or .png, not $plot" ;;
 esac
 [ -z "$document" ] || [ "$mode" = table ] || fail "--document is for the table"
-[[ -z $document && -z $plot ]] || for file in "$document" "$plot"; do
-  [ -d "$(dirname "$file")" ] || fail "there is no $(dirname "$file") to write into"
-done
 [ "$mode" = table ] || [ "$mode" = readme ] || peers=
 [ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
 

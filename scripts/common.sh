@@ -3,6 +3,9 @@
 
 set -euo pipefail
 
+# Both before the script leaves the folder that paths are relative to.
+caller=$PWD
+[ -z "${CARGO_TARGET_DIR-}" ] || CARGO_TARGET_DIR=$(realpath -m "$CARGO_TARGET_DIR")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
@@ -12,6 +15,25 @@ step() { printf '\n== %s\n' "$*"; }
 fail() {
   printf '%s\n' "$*" >&2
   exit 1
+}
+
+# number OPTION VALUE LOWEST HIGHEST: VALUE in plain digits, if it is in the range.
+number() {
+  [[ $2 =~ ^0*([0-9]{1,9})$ ]] || fail "$1 takes a number from $3 to $4. See --help."
+  local value=${BASH_REMATCH[1]}
+  ((value >= $3 && value <= $4)) || fail "$1 takes a number from $3 to $4. See --help."
+  printf '%s' "$value"
+}
+
+# output_file FILE: its path, whatever folder the script is in. To be asked before a run of hours, whose
+# result would have no place.
+output_file() {
+  local file
+  [ -n "$1" ] || fail "The name of a file is missing. See --help."
+  file=$(cd "$caller" && realpath -m -- "$1")
+  [ -d "$(dirname "$file")" ] || fail "There is no folder $(dirname "$file") to write into."
+  [ ! -d "$file" ] || fail "$file is a folder."
+  printf '%s\n' "$file"
 }
 
 # What documents say of the machine, for the programs that write them too. Clouds give all generations

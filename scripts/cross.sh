@@ -61,7 +61,8 @@ while [ $# -gt 0 ]; do
     --allow-missing) allow_missing=1 ;;
     --debian) debian=1 ;;
     *)
-      grep -q "^$1 " <<<"$architectures" || fail "scripts/cross.sh: unknown $1; see --help"
+      awk -v name="$1" 'NF && $1 == name { found = 1 } END { exit !found }' <<<"$architectures" ||
+        fail "scripts/cross.sh: unknown $1; see --help"
       chosen+=("$1")
       ;;
   esac

@@ -37,14 +37,6 @@ keys=1000000
 bits=10
 keep=false
 
-# number OPTION VALUE LOWEST HIGHEST: VALUE in plain digits, if it is in the range.
-number() {
-  [[ $2 =~ ^0*([0-9]{1,9})$ ]] || fail "$1 takes a number from $3 to $4. See --help."
-  local value=${BASH_REMATCH[1]}
-  ((value >= $3 && value <= $4)) || fail "$1 takes a number from $3 to $4. See --help."
-  printf '%s' "$value"
-}
-
 while [ $# -gt 0 ]; do
   case $1 in
     --keys=* | --bits=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -86,9 +78,9 @@ ensure_packages g++ libleveldb-dev
 ensure_rust
 
 step "building the library"
-target=${CARGO_TARGET_DIR:-target}
-cargo build --release --locked --target-dir "$target"
 # Relative: a path in LD_PRELOAD cannot have a space, and that of the project may have one.
+target=$(realpath -m --relative-base="$root" "${CARGO_TARGET_DIR:-target}")
+cargo build --release --locked --target-dir "$target"
 library=$target/release/libleveldb_bloom.so.1
 [ -e "$library" ] || fail "cargo did not make $library."
 

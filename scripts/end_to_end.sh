@@ -12,10 +12,11 @@ order, compacts it, and reads absent and present keys from its cache; with its o
 with ours, and without one ("none"), 10 bits per key, keys of 16 and values of 100 bytes. Sets up
 what it needs on Debian (as root; otherwise it says what to install).
 
-  --keys N      keys in each database (1,000,000: some 300 MB under target/)
+  --keys N      keys in each database (1,000,000: some 300 MB under target/); 100,000 at least, for
+                the sampling timer
   --rounds N    times each database is written (9)
   --json        one JSON document on stdout, and nothing else
-  --plot FILE   also a plot, as .svg or .png
+  --plot FILE   also a plot, as .svg or .png, relative to the folder you call from
   --readme      writes the README's figures and docs/bench/end_to_end.svg
   --help        this text
 
@@ -35,6 +36,7 @@ TEXT
 
 keys=1000000
 rounds=9
+plot=
 report=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -46,9 +48,9 @@ while [ $# -gt 0 ]; do
     --keys | --rounds | --plot)
       [ $# -ge 2 ] || fail "$1 needs a value; see --help"
       case $1 in
-        --keys) keys=$2 ;;
-        --rounds) rounds=$2 ;;
-        --plot) report+=(--plot "$2") ;;
+        --keys) keys=$(number "$1" "$2" 100000 100000000) ;;
+        --rounds) rounds=$(number "$1" "$2" 1 1000) ;;
+        --plot) plot=$(output_file "$2") ;;
       esac
       shift
       ;;
@@ -56,6 +58,11 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+case $plot in
+  "") ;;
+  *.svg | *.png) report+=(--plot "$plot") ;;
+  *) fail "--plot writes .svg or .png, not $plot" ;;
+esac
 
 build=${CARGO_TARGET_DIR:-target}/end_to_end
 library=${CARGO_TARGET_DIR:-target}/release/libleveldb_bloom.so

@@ -23,7 +23,8 @@ with the portable one, and with stock LevelDB what LevelDB has too.
              the executions, fewer kinds of bugs, and fewer new inputs
   --planted  with a fault put into each target, which must be found; stops at the first that is not
   --document FILE
-             writes what target/fuzz/runs adds up to, to FILE
+             writes what target/fuzz/runs adds up to, to FILE, which is relative to the folder you
+             call from
 
 Inputs that reach new code are kept in target/fuzz/corpus; the seeds in fuzz/seeds are read, never
 written. An input that fails is left in target/fuzz/artifacts, and the command to run it again is
@@ -48,19 +49,20 @@ while [ $# -gt 0 ]; do
       ;;
     --minutes)
       seconds=$(awk -v minutes="${2-}" 'BEGIN { printf "%d", minutes * 60 }')
+      [ "$seconds" -gt 0 ] || fail "--minutes takes a number above 0. See --help."
       shift
       ;;
     --seconds)
-      seconds=${2-}
+      seconds=$(number --seconds "${2-}" 1 999999999)
       shift
       ;;
     --jobs)
-      jobs=${2-}
+      jobs=$(number --jobs "${2-}" 1 1000)
       shift
       ;;
     --fast) sanitizer=none ;;
     --document)
-      document=${2-}
+      document=$(output_file "${2-}")
       shift
       ;;
     --planted) planted=1 ;;
@@ -69,8 +71,6 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "$seconds" -gt 0 ] 2>/dev/null && [ "$jobs" -gt 0 ] 2>/dev/null ||
-  fail "scripts/fuzz.sh: numbers above 0, please; see --help"
 
 ensure_rust
 ensure_packages g++ libleveldb-dev
@@ -79,7 +79,7 @@ export LEVELDB_BLOOM_STOCK
 # Sanitizers and coverage are not stable options; the stable compiler has them all the same.
 export RUSTC_BOOTSTRAP=1
 
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+target=${CARGO_TARGET_DIR:-$root/target}
 tools=$target/tools
 version=0.13.2
 if [[ $("$tools/bin/cargo-fuzz" --version 2>/dev/null) != *" $version" ]]; then
@@ -158,7 +158,7 @@ summary() {
     }' "$work/runs"
 }
 if [ -n "$document" ]; then
-  summary >"$root/$document"
+  summary >"$document"
   printf '\n%s on %s, %s processors.\n' "$(rustc --version)" \
-    "$PROCESSOR" "$(nproc)" >>"$root/$document"
+    "$PROCESSOR" "$(nproc)" >>"$document"
 fi

@@ -32,11 +32,30 @@ while [ $# -gt 0 ]; do
       exit 0
       ;;
     --continue) continue=1 ;;
-    --jobs) jobs=$2 && shift ;;
+    --jobs)
+      jobs=$(number --jobs "${2-}" 1 1000)
+      shift
+      ;;
     -*) fail "scripts/mutants.sh: unknown argument $1; see --help" ;;
     *) files+=("$1") && continue=1 ;;
   esac
   shift
+done
+
+core=(src/builder.rs src/filter.rs src/hash.rs src/keys.rs src/policy.rs src/probe.rs src/sizing.rs)
+kernels=(src/kernel/{mod,bits,check,key,portable,scratch}.rs)
+if [ "$(uname -m)" = x86_64 ]; then
+  kernels+=(src/kernel/cpu.rs)
+  for kernel in avx2 avx512; do
+    ! grep -q -w "${kernel/avx512/avx512vbmi}" /proc/cpuinfo ||
+      mapfile -t -O ${#kernels[@]} kernels < <(git ls-files "src/kernel/$kernel*")
+  done
+elif [ "$(uname -m)" = aarch64 ]; then
+  kernels+=(src/kernel/neon.rs)
+fi
+ffi=(src/ffi/*.rs)
+for file in "${files[@]}"; do
+  [[ " ${core[*]} ${kernels[*]} ${ffi[*]} " == *" $file "* ]] || fail "No mutants are made of $file."
 done
 
 ensure_rust
@@ -61,19 +80,6 @@ rm -rf "$tree"
 mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
 sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel,kernel/*}/*.rs
-
-core=(src/builder.rs src/filter.rs src/hash.rs src/keys.rs src/policy.rs src/probe.rs src/sizing.rs)
-kernels=(src/kernel/{mod,bits,check,key,portable,scratch}.rs)
-if [ "$(uname -m)" = x86_64 ]; then
-  kernels+=(src/kernel/cpu.rs)
-  for kernel in avx2 avx512; do
-    ! grep -q -w "${kernel/avx512/avx512vbmi}" /proc/cpuinfo ||
-      mapfile -t -O ${#kernels[@]} kernels < <(git ls-files "src/kernel/$kernel*")
-  done
-elif [ "$(uname -m)" = aarch64 ]; then
-  kernels+=(src/kernel/neon.rs)
-fi
-ffi=(src/ffi/*.rs)
 
 # Optimised a little, the tests take seconds; the first that fails ends them.
 export CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0

@@ -22,7 +22,8 @@ key, key lengths and places), then at random until enough was asked.
   --case N         one unit of the random part only, as a failure names it
   --planted        puts a wrong bit and a wrong answer into each door of each kernel in turn, and
                    sees that each is found
-  --document FILE  writes what was compared, with which versions, to FILE
+  --document FILE  writes what was compared, with which versions, to FILE, which is relative to the
+                   folder you call from
   --thin           the first three parts through one door of each kernel in turn, not through all
   --quick          --planted, and then --thin with 6 seconds of the random part; takes no other option
   --release        at least 1e10 queries, documented in docs/verification.md: ten minutes on two idle
@@ -35,16 +36,25 @@ TEXT
 
 arguments=()
 quick=
-for argument in "$@"; do
-  case "$argument" in
+while [ $# -gt 0 ]; do
+  case $1 in
+    --?*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+  esac
+  case $1 in
     -h | --help)
       usage
       exit 0
       ;;
     --quick) quick=1 ;;
-    --release) arguments+=(--cases 1e10 --document docs/verification.md) ;;
-    *) arguments+=("$argument") ;;
+    --release) arguments+=(--cases 1e10 --document "$root/docs/verification.md") ;;
+    --document)
+      document=$(output_file "${2-}")
+      arguments+=(--document "$document")
+      shift
+      ;;
+    *) arguments+=("$1") ;;
   esac
+  shift
 done
 [ -z "$quick" ] || [ ${#arguments[@]} -eq 0 ] || fail "--quick takes no other option: ${arguments[*]}"
 case " ${arguments[*]} " in
