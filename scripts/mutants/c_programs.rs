@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 
 /// Only what uses the shared library: the archive's programs would have to be linked anew.
 /// What is fast and finds the most comes first.
-const TESTS: [&str; 5] = [
+const TESTS: [&str; 6] = [
     "^harness\\.(c_test|c_api_test|statistics_test|exception_delegate_test|corpus_test)_alone$|\
      ^harness\\.(bloom_test|exception_test|allocation_test)_(alone|host)$|^harness\\.unload_test$|\
      ^harness\\.(c_database_test|policies_test)_host$|\
      ^harness\\.c_api_test_alone_(destroy|use|unknown)|^harness\\.c_test_alone_kernel",
-    "^routes\\.(preload|loaded|ctypes)\\.",
+    "^harness\\.(imports|plugins)_",
+    "^routes\\.(preload|loaded|ctypes|plugin)\\.",
     "^routes\\.link\\.shared.*bfd",
     "^harness\\.(bad_input_test_(alone|host)|golden_test_host)$|^harness\\.c_api_test_alone\\.portable$",
     "^harness\\.(c_.*_alone|policies_test_host|c_database_test_host)_valgrind$|\
