@@ -422,6 +422,20 @@ mod tests {
         }
     }
 
+    /// The rates that the documentation gives where the bits share a divisor with 2^32 - 1.
+    #[test]
+    fn estimates_leave_out_what_a_size_shares_with_the_hash() {
+        for (bits_per_key, num_keys, expected) in
+            [(10, 204, 0.0115), (10, 52_428, 0.035), (20, 131_070, 0.0029)]
+        {
+            let seen = seen(bits_per_key, num_keys, 1_000_000);
+            assert!(
+                (0.9..1.1).contains(&(seen / expected)),
+                "{bits_per_key} bits, {num_keys} keys: {seen:.6} seen"
+            );
+        }
+    }
+
     #[test]
     fn estimates_for_large_filters() {
         for (bits_per_key, num_keys, off) in [

@@ -7,7 +7,7 @@ use std::{fs, iter};
 
 use crate::manifest::{self, BYTEWISE, Version};
 
-/// A folder with a CURRENT file.
+/// A folder with a CURRENT file, or with a MANIFEST that lacks one.
 pub struct Database {
     pub folder: PathBuf,
     /// What its MANIFEST says, or why it could not be read.

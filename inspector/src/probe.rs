@@ -20,7 +20,7 @@ use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable};
 use crate::scan::OTHER_NAME;
 use crate::text::{bytes, count, hex, key as shown, plural, printable, wrap};
-use crate::{Failure, print};
+use crate::{Failure, print, verify};
 
 #[derive(Args)]
 pub struct Probe {
@@ -140,11 +140,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;
-    Ok(match (wrong, unreadable) {
-        (true, _) => ExitCode::from(1),
-        (false, true) => ExitCode::from(2),
-        (false, false) => ExitCode::SUCCESS,
-    })
+    Ok(verify::status_of(wrong, unreadable).into())
 }
 
 /// The bytes of the logs in a folder.

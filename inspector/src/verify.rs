@@ -53,6 +53,11 @@ pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
         || reports.iter().any(Report::is_wrong);
     let unreadable = databases.iter().any(|database| database.is_unreadable())
         || reports.iter().any(Report::is_unreadable);
+    status_of(wrong, unreadable)
+}
+
+/// What is wrong outweighs what could not be looked at.
+pub fn status_of(wrong: bool, unreadable: bool) -> u8 {
     match (wrong, unreadable) {
         (true, _) => 1,
         (false, true) => 2,
