@@ -1,5 +1,6 @@
-// See fake_host.h. Compiled with WITH_CREATE it also has leveldb_filterpolicy_create. WITHOUT_HOST it is
-// what is linked with such a host: it calls policies with the host's string, and has a use for another.
+// See fake_host.h. Compiled with WITH_CREATE it also has leveldb_filterpolicy_create. WITHOUT_HOST it
+// makes no bloom policy, and is what is linked with who does: it calls policies with the host's string,
+// and WITH_ANOTHER_STRING it has a use for std::string, too.
 
 #include "fake_host.h"
 
@@ -74,10 +75,13 @@ class OriginalPolicy : public FilterPolicy {
 
 }  // namespace
 
-#ifdef WITHOUT_HOST
+#ifdef WITH_ANOTHER_STRING
 #include <string>
-extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_key);
 std::string AnotherString(const std::string& text) { return text + text; }
+#endif
+
+#ifdef WITHOUT_HOST
+extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_key);
 #else
 
 // Declared with default visibility, so that an earlier definition is used instead.

@@ -2,11 +2,13 @@
  * DIRECTORY; compiled with BY_ADDRESS it takes the address of the function that makes the policy.
  * Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
  * DIRECTORY, which loads both with RTLD_LOCAL and takes the policy from LEVELDB_BLOOM, or from HOST
- * if that is "preloaded". */
+ * if that is "preloaded". The LevelDB that LEVELDB_BESIDE names in the environment is loaded first,
+ * with RTLD_LOCAL, too. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "database.h"
@@ -19,6 +21,11 @@ static void report(int wrong, const char *appended) {
   printf("filter: %s\n", appended);
 }
 
+static void load_beside(void) {
+  const char *leveldb = getenv("LEVELDB_BESIDE");
+  if (leveldb != NULL) load(leveldb, RTLD_LOCAL);
+}
+
 #ifndef LOADED
 
 #ifdef BY_ADDRESS
@@ -28,6 +35,7 @@ void *new_policy(int bits_per_key) __asm__("_ZN7leveldb20NewBloomFilterPolicyEi"
 #endif
 
 int main(void) {
+  load_beside();
   void *(*const volatile create)(int) = new_policy;
   void *policy = create(10);
   const char *appended;
@@ -43,6 +51,7 @@ int main(void) {
 
 int main(int argc, char **argv) {
   if (argc != 4) die("usage: %s LEVELDB_BLOOM HOST DIRECTORY", argv[0]);
+  load_beside();
   void *policy, *host = load(argv[2], RTLD_LOCAL);
   if (strcmp(argv[1], "preloaded") == 0) {
     policy = ((__typeof__(fake_host_policy) *)find(host, "fake_host_policy"))(10);

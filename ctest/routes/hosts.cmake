@@ -27,7 +27,7 @@ leveldb_host(lto "-DCMAKE_CXX_COMPILER=${ROUTES_GXX}"
 
 # A host that nobody recognises, and one that has a C API at least. Its calls must be able to reach
 # an earlier definition, which clang would optimise away.
-foreach(host bare create linked)
+foreach(host bare create linked alone with_archive)
   add_library(routes_fake_${host} SHARED fake_host.cc)
   target_compile_options(routes_fake_${host} PRIVATE -Wall -Wextra -Werror -fno-rtti
     -fsemantic-interposition)
@@ -35,8 +35,15 @@ foreach(host bare create linked)
 endforeach()
 target_compile_definitions(routes_fake_create PRIVATE WITH_CREATE)
 # A library that is linked with it, and calls policies with its string.
-target_compile_definitions(routes_fake_linked PRIVATE WITHOUT_HOST)
+target_compile_definitions(routes_fake_linked PRIVATE WITHOUT_HOST WITH_ANOTHER_STRING)
 target_link_libraries(routes_fake_linked PRIVATE routes_fake_create)
+# One that is linked with no LevelDB at all.
+target_compile_definitions(routes_fake_alone PRIVATE WITHOUT_HOST)
+target_link_libraries(routes_fake_alone PRIVATE leveldb_bloom::shared)
+# One whose bloom policy is that of our archive.
+target_compile_definitions(routes_fake_with_archive
+  PRIVATE WITHOUT_HOST WITH_CREATE WITH_ANOTHER_STRING)
+target_link_libraries(routes_fake_with_archive PRIVATE leveldb_bloom::static)
 
 # From the registries, when the tests run.
 set(wheel "${CMAKE_CURRENT_BINARY_DIR}/wheel")

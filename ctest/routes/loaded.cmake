@@ -102,6 +102,15 @@ route_test(loaded.unknown-host-with-c-api NO_DATABASES ROUTES delegate
   SAYS "made by: libleveldb_bloom" "filter: bloom"
   CONTROL $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_create>
   COMMAND $<TARGET_FILE:routes_fake_loaded> ${ours} $<TARGET_FILE:routes_fake_create>)
+# Its bloom policy is our archive's, and it has a use for another string.
+route_test(loaded.unknown-host-with-archive NO_DATABASES ROUTES delegate SAYS "filter: bloom"
+  CONTROL $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_create>
+  COMMAND $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_with_archive>)
+# A LevelDB that others loaded for themselves is not taken for the one that cannot be found.
+route_test(loaded.no-host NO_DATABASES ENVIRONMENT "LEVELDB_BESIDE=${ROUTES_LEVELDB}"
+  COMMAND $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_alone>)
+set_tests_properties(routes.loaded.no-host PROPERTIES PASS_REGULAR_EXPRESSION
+  "the caller's std::string cannot be found.*FAILED: the program died of SIGABRT")
 
 # That the sanitizer is there, and sees the memory that this library gave and took back.
 add_test(NAME routes.loaded.asan-is-there

@@ -60,3 +60,9 @@ plugin_test(old_string.hidden_static plugin_host_alone old_string_plugin_hidden_
   "${found}")
 set_tests_properties(routes.plugin.old_string.hidden_static PROPERTIES ENVIRONMENT
   "LD_PRELOAD=$<TARGET_FILE:routes_fake_create>")
+
+# Its policies are called by another LevelDB, with the new string.
+route_test(plugin.old_string.preloaded ROUTES append-cxx11
+  CONTROL $<TARGET_FILE:routes_c>
+  COMMAND "${CMAKE_COMMAND}" -E env "LD_PRELOAD=$<TARGET_FILE:routes_old_string_plugin>"
+    $<TARGET_FILE:routes_c>)

@@ -95,11 +95,19 @@ set_target_properties(routes_fake_user_by_address PROPERTIES POSITION_INDEPENDEN
 target_compile_options(routes_fake_user_by_address PRIVATE -fno-pie)
 part(fake_user_loaded fake_host_user.c)
 target_compile_definitions(routes_fake_user_loaded PRIVATE LOADED)
-program(on_fake_bare C PARTS fake_user database LINK routes_fake_bare)
-program(on_fake_bare_by_address C PARTS fake_user_by_address database LINK routes_fake_bare -no-pie)
-program(on_fake_create C PARTS fake_user database LINK routes_fake_create)
-program(on_fake_linked C PARTS fake_user database LINK routes_fake_linked routes_fake_create)
-program(fake_loaded C PARTS fake_user_loaded database LINK ${CMAKE_DL_LIBS})
+set(libdl ${CMAKE_DL_LIBS})
+program(on_fake_bare C PARTS fake_user database LINK routes_fake_bare ${libdl})
+program(on_fake_bare_by_address C PARTS fake_user_by_address database
+  LINK routes_fake_bare ${libdl} -no-pie)
+program(on_fake_create C PARTS fake_user database LINK routes_fake_create ${libdl})
+program(on_fake_linked C PARTS fake_user database LINK routes_fake_linked routes_fake_create ${libdl})
+# The program itself calls policies with the string of the host that it links.
+part(fake_caller fake_host.cc)
+target_compile_definitions(routes_fake_caller PRIVATE WITHOUT_HOST WITH_ANOTHER_STRING)
+foreach(host bare create)
+  program(calls_fake_${host} CXX PARTS fake_user fake_caller database LINK routes_fake_${host} ${libdl})
+endforeach()
+program(fake_loaded C PARTS fake_user_loaded database LINK ${libdl})
 route_test(preload.unknown-host PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
     "made by: libroutes_fake_bare" "filter: original"
@@ -114,6 +122,18 @@ route_test(preload.unknown-host-with-c-api PRELOAD NO_DATABASES ROUTES delegate
 route_test(preload.unknown-host-linked PRELOAD NO_DATABASES ROUTES delegate
   SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
   COMMAND $<TARGET_FILE:routes_on_fake_linked>)
+route_test(preload.unknown-host-called PRELOAD NO_DATABASES
+  SAYS "active: original (a LevelDB whose std::string is not known)"
+    "made by: libroutes_fake_bare" "filter: original"
+  COMMAND $<TARGET_FILE:routes_calls_fake_bare>)
+# The LevelDB beside it is known, so that a policy is ours.
+route_test(preload.unknown-host-called-beside PRELOAD NO_DATABASES ROUTES original
+  SAYS "made by: libleveldb_bloom" "filter: original"
+  ENVIRONMENT "LEVELDB_BESIDE=${ROUTES_LEVELDB}"
+  COMMAND $<TARGET_FILE:routes_calls_fake_bare>)
+route_test(preload.unknown-host-with-c-api-called PRELOAD NO_DATABASES ROUTES delegate
+  SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
+  COMMAND $<TARGET_FILE:routes_calls_fake_create>)
 route_test(preload.unknown-host-loaded PRELOAD NO_DATABASES ROUTES original
   SAYS "filter: original"
   COMMAND $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_bare>)
