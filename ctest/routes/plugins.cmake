@@ -62,7 +62,7 @@ set_tests_properties(routes.plugin.old_string.hidden_static PROPERTIES ENVIRONME
   "LD_PRELOAD=$<TARGET_FILE:routes_fake_create>")
 
 # Its policies are called by another LevelDB, with the new string.
-route_test(plugin.old_string.preloaded ROUTES append-cxx11
+route_test(plugin.old_string.static_preloaded ROUTES append-cxx11
   CONTROL $<TARGET_FILE:routes_c>
   COMMAND "${CMAKE_COMMAND}" -E env "LD_PRELOAD=$<TARGET_FILE:routes_old_string_plugin>"
     $<TARGET_FILE:routes_c>)
