@@ -643,9 +643,10 @@ pub unsafe extern "C" fn leveldb_bloom_union(
 /// Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
 /// filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
 /// keys in one filter (1.16 % at 50 million). In single filters of 20,000 to some million keys the
-/// real rate is up to 1.5 times as high, and more where the number of bits shares a divisor of 60 and
-/// more with 2^32 - 1: 3.5 times for 10 bits and 52,428 keys, 25 times for 20 bits and 131,070. 1 if
-/// such a filter cannot be made.
+/// real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys), and more where
+/// the number of bits shares a divisor of 60 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
+/// keys, 25 times for 20 bits and 131,070; with fewer than ten keys at more than 16 bits up to six
+/// times. 1 if such a filter cannot be made.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) -> f64 {
     sizing::false_positive_rate(bits_per_key, num_keys)
@@ -676,7 +677,8 @@ pub struct leveldb_bloom_info {
     pub bits: u64,
     /// How many of them are set.
     pub bits_set: u64,
-    /// The number of probes, k. 0, and above 30, matches every key.
+    /// The number of probes, k. 0, and above 30, matches every key; but in fewer than two bytes there is no
+    /// bit, and nothing matches.
     pub probes: u32,
     /// 0.
     pub reserved: u32,
@@ -774,7 +776,8 @@ pub unsafe extern "C" fn leveldb_bloom_kernel(
 /// Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
 /// filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
 /// the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
-/// found)". Never NULL; the string lives as long as the process.
+/// found)", and so it is for good where this library is preloaded under a program with LevelDB in its
+/// executable, which never calls us. Never NULL; the string lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_active() -> *const c_char {
     leveldb::active(crate::link())

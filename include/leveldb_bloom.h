@@ -17,8 +17,9 @@
  * and where an environment variable has it write.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
- * threads may use one while none destroys it. What makes a policy reads the environment, which no
- * other thread may change meanwhile.
+ * threads may use one while none destroys it. What makes a policy or a builder reads the
+ * environment, and so does the first call that asks filters without a policy; no other thread may
+ * change it meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
@@ -164,7 +165,8 @@ struct leveldb_bloom_info {
    */
   uint64_t bits_set;
   /*
-   The number of probes, k. 0, and above 30, matches every key.
+   The number of probes, k. 0, and above 30, matches every key; but in fewer than two bytes there is no
+   bit, and nothing matches.
    */
   uint32_t probes;
   /*
@@ -589,9 +591,10 @@ int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t
  Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
  filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
  keys in one filter (1.16 % at 50 million). In single filters of 20,000 to some million keys the
- real rate is up to 1.5 times as high, and more where the number of bits shares a divisor of 60 and
- more with 2^32 - 1: 3.5 times for 10 bits and 52,428 keys, 25 times for 20 bits and 131,070. 1 if
- such a filter cannot be made.
+ real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys), and more where
+ the number of bits shares a divisor of 60 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
+ keys, 25 times for 20 bits and 131,070; with fewer than ten keys at more than 16 bits up to six
+ times. 1 if such a filter cannot be made.
  */
 double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 
@@ -664,7 +667,8 @@ const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
  Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
  filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
  the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
- found)". Never NULL; the string lives as long as the process.
+ found)", and so it is for good where this library is preloaded under a program with LevelDB in its
+ executable, which never calls us. Never NULL; the string lives as long as the process.
  */
 const char *leveldb_bloom_active(void);
 

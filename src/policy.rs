@@ -76,7 +76,8 @@ impl BloomFilterPolicy {
     }
 
     /// Appends a filter that holds every key of `keys` to `destination`, whose bytes so far stay
-    /// as they are.
+    /// as they are. Takes working memory of up to eight times the filter, and does without it where
+    /// there is none.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory; `destination` is unchanged.

@@ -26,8 +26,9 @@ const PREFACE: &str = "\
  * and where an environment variable has it write.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
- * threads may use one while none destroys it. What makes a policy reads the environment, which no
- * other thread may change meanwhile.
+ * threads may use one while none destroys it. What makes a policy or a builder reads the
+ * environment, and so does the first call that asks filters without a policy; no other thread may
+ * change it meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
