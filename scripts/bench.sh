@@ -24,7 +24,7 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --no-peers        without other people's libraries
   --quick           fewer rounds, no rows that take long to make ready, up to a million keys: a
                     rough picture in about a minute
-  --rounds N        instead of 201
+  --rounds N        instead of 201, and of fewer where a row takes more than ten seconds
   --json            one JSON document on stdout, and nothing else
   --plot FILE       also a plot of the ratios (with --scale: of the times), as .svg or .png;
                     the ticks on the bars are what the project wants of each
@@ -40,7 +40,8 @@ Reading the table
                     was disturbed, and the median means little: run it again
   target            what the project wants of x
 
-All sides run in one process, in turns of 0.3 ms, in a different order each round: whatever slows
+All sides run in one process, in turns of 0.3 ms (or once, where the work takes longer: up to a second
+with 10 million keys), in a different order each round: whatever slows
 the machine for a while (a lower clock, others at its caches) then meets all sides of a round, and
 leaves their ratio as it is. Two runs one after the other would compare the weather. Time is what
 the thread had of the processor, not what passed. Before anything is timed, filters and answers are
@@ -102,6 +103,12 @@ case $plot in
   *) fail "--plot writes .svg or .png, not $plot" ;;
 esac
 [ -z "$document" ] || [ "$mode" = table ] || fail "--document is for the table"
+[ -z "$plot" ] || [ "$mode" = table ] || [ "$mode" = scale ] || fail "--plot is for the table and --scale"
+if [ "$mode" = readme ]; then
+  [ ${#arguments[@]} -eq 0 ] && [ -n "$peers" ] || fail "--readme takes no other option: it writes what the README shows"
+  [ "$(grep -cE '^<!-- /?bench -->$' README.md)" = 2 ] ||
+    fail "README.md has no place for the figures: <!-- bench --> and <!-- /bench -->"
+fi
 [ "$mode" = table ] || [ "$mode" = readme ] || peers=
 [ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
 
@@ -154,6 +161,9 @@ measure() { "$target/release/leveldb-bloom-bench" "${arguments[@]}" --save "$bui
 report() { /usr/bin/python3 scripts/bench/report.py "$@"; }
 
 if [ "$mode" = readme ]; then
+  # Not where other runs store theirs: this takes an hour.
+  build=$build/readme
+  mkdir -p "$build"
   for one in table scale instructions; do
     step "$one"
     measure "$one"

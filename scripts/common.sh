@@ -86,7 +86,8 @@ ensure_ctest_packages() {
 # SIGPIPE, and with it the script.
 stock_leveldb() {
   local path
-  path=$(ldconfig -p | awk '/libleveldb\.so\./ && !found++ { print $NF }')
+  # Not in the PATH of all users.
+  path=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p | awk '/libleveldb\.so\./ && !found++ { print $NF }')
   [ -n "$path" ] || fail "There is no libleveldb.so that ldconfig knows."
   printf '%s\n' "$path"
 }

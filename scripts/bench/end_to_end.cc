@@ -1,10 +1,13 @@
 // LevelDB itself, with its own filter policy, with ours, and with none: see scripts/end_to_end.sh.
 //
-//   end_to_end FOLDER LIBRARY KEYS ROUNDS      times all phases; one line a sample on stdout
-//   end_to_end FOLDER LIBRARY KEYS PHASE SIDE  runs one phase once, for an instruction counter
+//   end_to_end FOLDER LIBRARY KEYS ROUNDS             times all phases; one line a sample on stdout
+//   end_to_end FOLDER LIBRARY KEYS PHASE SIDE PASSES  runs one phase, for an instruction counter; reads
+//                                                     all keys as often as PASSES says
 //
-// A sample is `phase side round seconds cpu_seconds share`. The share is that of CPU time spent in
-// the filter policy, from a sampling timer, in rounds of their own (a negative one elsewhere).
+// The first line is `kernel NAME`, that of our policy. A sample is `phase side round turn keys
+// cpu_seconds share`: each round writes its databases anew, and reads them in turns. The share is that
+// of CPU time spent in the filter policy, from a sampling timer, in rounds of their own (a negative one
+// elsewhere).
 
 #include <dlfcn.h>
 #include <leveldb/cache.h>
@@ -18,10 +21,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -74,12 +77,29 @@ struct Side {
   std::unique_ptr<const leveldb::FilterPolicy> policy, marked;
 };
 
-std::vector<Side> Sides(const char* library) {
+template <class Function>
+Function* Find(void* library, const char* name) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr) Fail(dlerror());
+  return reinterpret_cast<Function*>(found);
+}
+
+void* Load(const char* library) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) Fail(dlerror());
-  const auto create = reinterpret_cast<leveldb::FilterPolicy* (*)(int)>(
-      dlsym(handle, "_ZN7leveldb20NewBloomFilterPolicyEi"));
-  if (create == nullptr) Fail(dlerror());
+  return handle;
+}
+
+const char* KernelName(void* library) {
+  void* const policy = Find<void*(int)>(library, "leveldb_bloom_policy_create")(kBitsPerKey);
+  const char* const name = Find<const char*(void*)>(library, "leveldb_bloom_kernel")(policy);
+  Find<void(void*)>(library, "leveldb_bloom_policy_destroy")(policy);
+  return name;
+}
+
+std::vector<Side> Sides(void* library) {
+  const auto create =
+      Find<leveldb::FilterPolicy*(int)>(library, "_ZN7leveldb20NewBloomFilterPolicyEi");
   std::vector<Side> sides(3);
   sides[0].name = "stock";
   sides[0].policy.reset(leveldb::NewBloomFilterPolicy(kBitsPerKey));
@@ -122,32 +142,41 @@ class Run {
 
   std::string Path(const Side& side) const { return folder_ + "/" + side.name; }
 
-  leveldb::DB* Open(const Side& side, bool marked) {
-    leveldb::Options options;
-    options.create_if_missing = true;
-    options.filter_policy = (marked ? side.marked : side.policy).get();
-    // All of it, so that reads measure LevelDB and not the disk.
-    if (!cache_) cache_.reset(leveldb::NewLRUCache(size_t{1} << 30));
-    options.block_cache = cache_.get();
-    leveldb::DB* db;
-    Check(leveldb::DB::Open(options, Path(side), &db));
-    return db;
-  }
+  // A database with a cache of its own.
+  class Database {
+   public:
+    Database(const Run& run, const Side& side, bool marked)
+        // Room for all of it, so that reads measure LevelDB and not the disk.
+        : cache_(leveldb::NewLRUCache(run.keys_ * 256)) {
+      leveldb::Options options;
+      options.create_if_missing = true;
+      options.filter_policy = (marked ? side.marked : side.policy).get();
+      options.block_cache = cache_.get();
+      leveldb::DB* db;
+      Check(leveldb::DB::Open(options, run.Path(side), &db));
+      db_.reset(db);
+    }
+    leveldb::DB* operator->() const { return db_.get(); }
+
+   private:
+    std::unique_ptr<leveldb::Cache> cache_;
+    std::unique_ptr<leveldb::DB> db_;
+  };
 
   void Fill(const Side& side, bool marked) {
     Check(leveldb::DestroyDB(Path(side), leveldb::Options()));
-    const std::unique_ptr<leveldb::DB> db(Open(side, marked));
+    const Database db(*this, side, marked);
     for (uint64_t i = 0; i < keys_; i++) {
       Check(db->Put(leveldb::WriteOptions(), Key(i, true), value_));
     }
   }
 
   void Compact(const Side& side, bool marked) {
-    const std::unique_ptr<leveldb::DB> db(Open(side, marked));
+    const Database db(*this, side, marked);
     db->CompactRange(nullptr, nullptr);
   }
 
-  void Read(leveldb::DB* db, bool present, uint64_t first, uint64_t count) {
+  void Read(const Database& db, bool present, uint64_t first, uint64_t count) const {
     std::string value;
     for (uint64_t i = first; i < first + count; i++) {
       // Any order but that in which they were written.
@@ -163,12 +192,7 @@ class Run {
   const std::string folder_;
   const uint64_t keys_;
   std::string value_;
-  std::unique_ptr<leveldb::Cache> cache_;
 };
-
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double CpuSeconds() {
   rusage usage;
@@ -184,90 +208,100 @@ void StartSampling(bool on) {
 }
 
 template <class Work>
-void Time(const char* phase, const Side& side, int round, bool marked, const Work& work) {
+void Time(const char* phase, const Side& side, int round, int turn, uint64_t keys, bool marked,
+          const Work& work) {
   StartSampling(marked);
-  const double start = Seconds(), cpu_start = CpuSeconds();
+  const double start = CpuSeconds();
   work();
-  const double seconds = Seconds() - start, cpu_seconds = CpuSeconds() - cpu_start;
+  const double seconds = CpuSeconds() - start;
   const long in = samples_in_filter, all = samples_in_all;
   StartSampling(false);
   const double share = marked && all > 0 ? static_cast<double>(in) / static_cast<double>(all) : -1;
-  std::printf("%s %s %d %.6f %.6f %.6f\n", phase, side.name.c_str(), round, seconds, cpu_seconds,
-              share);
+  std::printf("%s %s %d %d %llu %.6f %.6f\n", phase, side.name.c_str(), round, turn,
+              static_cast<unsigned long long>(keys), seconds, share);
   std::fflush(stdout);
 }
 
-void Progress(const char* phase, int round, int rounds) {
-  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r%s: %d of %d      ", phase, round, rounds);
-}
-
-void TimeAll(Run* run, std::vector<Side>* sides, int rounds) {
-  // Odd rounds are the marked ones, whose times do not count.
-  for (int round = 0; round < 2 * rounds; round++) {
-    const bool marked = round % 2 == 1;
-    if (marked && round > 3) continue;
-    Progress("fill and compact", round / 2 + 1, rounds);
-    for (const Side& side : *sides) {
-      if (marked && !side.marked) continue;
-      Time("fill", side, round, marked, [&] { run->Fill(side, marked); });
-      Time("compact", side, round, marked, [&] { run->Compact(side, marked); });
-    }
-    std::rotate(sides->begin(), sides->begin() + 1, sides->end());
+// One round: every side's database written, compacted and read, the sides in any order.
+void TimeRound(Run* run, std::vector<const Side*> sides, int round, bool marked,
+               std::mt19937_64* random) {
+  const uint64_t keys = run->keys();
+  const auto shuffle = [&] { std::shuffle(sides.begin(), sides.end(), *random); };
+  shuffle();
+  for (const Side* side : sides) {
+    Time("fill", *side, round, 0, keys, marked, [&] { run->Fill(*side, marked); });
+    Time("compact", *side, round, 0, keys, marked, [&] { run->Compact(*side, marked); });
   }
-  for (const bool marked : {false, true}) {
-    std::vector<std::unique_ptr<leveldb::DB>> open;
-    for (const Side& side : *sides) {
-      open.emplace_back(run->Open(side, marked));
-      run->Read(open.back().get(), true, 0, run->keys());
-      run->Read(open.back().get(), false, 0, run->keys());
-    }
-    for (const bool present : {false, true}) {
-      const char* const phase = present ? "read-present" : "read-absent";
-      // Small turns, so that what disturbs one side disturbs the others as well.
-      const uint64_t turn = marked ? 200000 : 20000;
-      const int turns = marked ? 20 : rounds * 15;
-      for (int round = 0; round < turns; round++) {
-        Progress(phase, round + 1, turns);
-        for (size_t i = 0; i < sides->size(); i++) {
-          const size_t which = (i + static_cast<size_t>(round)) % sides->size();
-          const Side& side = (*sides)[which];
-          if (marked && !side.marked) continue;
-          Time(phase, side, round, marked, [&] {
-            run->Read(open[which].get(), present, static_cast<uint64_t>(round) * turn, turn);
-          });
-        }
+  shuffle();
+  std::map<const Side*, std::unique_ptr<Run::Database>> open;
+  for (const Side* side : sides) {
+    open[side] = std::make_unique<Run::Database>(*run, *side, marked);
+    for (const bool present : {true, false}) run->Read(*open[side], present, 0, keys);
+  }
+  // Small turns, so that what disturbs one side disturbs the others as well; but the timer needs time.
+  const uint64_t count = marked ? 200000 : 20000;
+  const int turns = marked ? 10 : 15;
+  for (const bool present : {false, true}) {
+    const char* const phase = present ? "read-present" : "read-absent";
+    for (int turn = 0; turn < turns; turn++) {
+      shuffle();
+      const uint64_t first = static_cast<uint64_t>(turn) * count;
+      for (const Side* side : sides) {
+        Time(phase, *side, round, turn, count, marked,
+             [&] { run->Read(*open[side], present, first, count); });
       }
     }
+  }
+}
+
+void TimeAll(Run* run, const std::vector<Side>& sides, int rounds) {
+  std::vector<const Side*> all, with_filter;
+  for (const Side& side : sides) {
+    all.push_back(&side);
+    if (side.marked) with_filter.push_back(&side);
+  }
+  std::mt19937_64 random(1);
+  const int marked_rounds = 2;
+  for (int round = 0; round < rounds + marked_rounds; round++) {
+    if (isatty(STDERR_FILENO)) {
+      std::fprintf(stderr, "\rround %d of %d      ", round + 1, rounds + marked_rounds);
+    }
+    const bool marked = round >= rounds;
+    TimeRound(run, marked ? with_filter : all, round, marked, &random);
   }
   if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r%60s\r", "");
 }
 
-void RunOnce(Run* run, const Side& side, const std::string& phase) {
+void RunOnce(Run* run, const Side& side, const std::string& phase, int passes) {
   if (phase == "fill") return run->Fill(side, false);
   if (phase == "compact") return run->Compact(side, false);
   if (phase != "read-absent" && phase != "read-present") Fail("there is no phase " + phase);
-  const std::unique_ptr<leveldb::DB> db(run->Open(side, false));
-  run->Read(db.get(), phase == "read-present", 0, run->keys());
+  const Run::Database db(*run, side, false);
+  for (int pass = 0; pass < passes; pass++) run->Read(db, phase == "read-present", 0, run->keys());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 5) Fail("FOLDER LIBRARY KEYS ROUNDS, or FOLDER LIBRARY KEYS PHASE SIDE");
+  if (argc != 5 && argc != 7) {
+    Fail("FOLDER LIBRARY KEYS ROUNDS, or FOLDER LIBRARY KEYS PHASE SIDE PASSES");
+  }
   struct sigaction action = {};
   action.sa_handler = Sample;
   action.sa_flags = SA_RESTART;
   sigaction(SIGPROF, &action, nullptr);
 
-  std::vector<Side> sides = Sides(argv[2]);
+  void* const library = Load(argv[2]);
+  const std::vector<Side> sides = Sides(library);
   Run run(argv[1], std::strtoull(argv[3], nullptr, 10));
   if (argc == 5) {
-    TimeAll(&run, &sides, std::atoi(argv[4]));
+    std::printf("kernel %s\n", KernelName(library));
+    TimeAll(&run, sides, std::atoi(argv[4]));
     return 0;
   }
   for (const Side& side : sides) {
     if (side.name == argv[5]) {
-      RunOnce(&run, side, argv[4]);
+      RunOnce(&run, side, argv[4], std::atoi(argv[6]));
       return 0;
     }
   }

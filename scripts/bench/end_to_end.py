@@ -16,23 +16,26 @@ PHASES = {
     "read-absent": "read absent keys",
     "read-present": "read present keys",
 }
-# Keys in one sample; None: all of the database.
-TURN = {"fill": None, "compact": None, "read-absent": 20000, "read-present": 20000}
 
 
 def quartiles(values):
-    return statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
 
 
-def read(samples, instructions, keys):
-    cpu = collections.defaultdict(dict)
+def of_rounds(rounds):
+    return statistics.median(statistics.median(turns) for turns in rounds.values())
+
+
+def read(samples, instructions):
+    # For each phase and side, for each round: the turns' microseconds a key.
+    cpu = collections.defaultdict(lambda: collections.defaultdict(list))
     shares = collections.defaultdict(list)
     for line in samples:
-        phase, side, turn, _seconds, cpu_seconds, share = line.split()
+        phase, side, round, _turn, keys, seconds, share = line.split()
         if float(share) >= 0:
             shares[phase, side].append(float(share))
         else:
-            cpu[phase, side][turn] = float(cpu_seconds)
+            cpu[phase, side][round].append(1e6 * float(seconds) / int(keys))
     counted = {}
     for line in instructions:
         phase, side, count = line.split()
@@ -40,13 +43,17 @@ def read(samples, instructions, keys):
     rows = []
     for phase, name in PHASES.items():
         stock, ours, none = (cpu[phase, side] for side in ("stock", "ours", "none"))
-        low, median, high = quartiles([stock[turn] / ours[turn] for turn in stock])
-        per_key = 1e6 / (TURN[phase] or keys)
+        # What a database and its cache have by chance is the same in all turns of a round: a round is
+        # one sample, of its turns' median.
+        ratios = [
+            statistics.median(a / b for a, b in zip(stock[round], ours[round])) for round in stock
+        ]
+        low, median, high = quartiles(ratios)
         rows.append({
             "work": name,
-            "stock_us": statistics.median(stock.values()) * per_key,
-            "ours_us": statistics.median(ours.values()) * per_key,
-            "none_us": statistics.median(none.values()) * per_key,
+            "stock_us": of_rounds(stock),
+            "ours_us": of_rounds(ours),
+            "none_us": of_rounds(none),
             "ratio": median,
             "ratio_quartiles": [low, high],
             "filter_share_stock": statistics.mean(shares[phase, "stock"]),
@@ -120,10 +127,12 @@ def main():
     parser.add_argument("samples", type=argparse.FileType())
     parser.add_argument("instructions", type=argparse.FileType())
     asked = parser.parse_args()
-    rows = read(asked.samples, asked.instructions, asked.keys)
-    date = datetime.date.today().isoformat()
+    _, kernel = asked.samples.readline().split()
+    rows = read(asked.samples, asked.instructions)
+    date, machine = datetime.date.today().isoformat(), os.environ["PROCESSOR"]
     if asked.json:
-        json.dump({"date": date, "machine": os.environ['PROCESSOR'], "keys": asked.keys, "rows": rows}, sys.stdout, indent=1)
+        document = {"date": date, "machine": machine, "kernel": kernel, "keys": asked.keys, "rows": rows}
+        json.dump(document, sys.stdout, indent=1)
         print()
     else:
         print(plain(rows))
@@ -135,7 +144,7 @@ def main():
         figures = (
             f"{markdown(rows)}\n\n"
             "![CPU time of each work, and the part of it in the filter](docs/bench/end_to_end.svg)\n\n"
-            f"{date}, {os.environ['PROCESSOR']}, {asked.keys:,} keys; `scripts/end_to_end.sh --readme` measures it anew."
+            f"{date}, {machine}, kernel {kernel}, {asked.keys:,} keys; `scripts/end_to_end.sh --readme` measures it anew."
         )
         readme = pathlib.Path("README.md")
         begin, end = "<!-- end to end: begin -->\n", "<!-- end to end: end -->"

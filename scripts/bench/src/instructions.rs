@@ -146,16 +146,21 @@ fn steps(work: &dyn Fn()) -> Option<u64> {
         let mut status = 0;
         let mut steps = 0;
         libc::waitpid(child, &mut status, 0);
-        let began = libc::WIFSTOPPED(status);
+        let mut began = libc::WIFSTOPPED(status);
         while libc::WIFSTOPPED(status) {
-            libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0);
-            libc::waitpid(child, &mut status, 0);
-            if libc::WIFSTOPPED(status) && libc::WSTOPSIG(status) == libc::SIGSTOP {
-                libc::kill(child, libc::SIGKILL);
+            // Not every system can, and work that faults would be stepped on for ever.
+            let stepped = libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) == 0;
+            if stepped {
                 libc::waitpid(child, &mut status, 0);
-                break;
             }
-            steps += 1;
+            if stepped && libc::WIFSTOPPED(status) && libc::WSTOPSIG(status) == libc::SIGTRAP {
+                steps += 1;
+                continue;
+            }
+            began = stepped && libc::WIFSTOPPED(status) && libc::WSTOPSIG(status) == libc::SIGSTOP;
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, &mut status, 0);
+            break;
         }
         began.then_some(steps)
     }

@@ -73,8 +73,8 @@ impl Options {
 
     fn effort(&self) -> Effort {
         let (rounds, seconds, least) = if self.quick { (25, 2, 3) } else { (201, 10, 5) };
-        let rounds = self.rounds.unwrap_or(rounds);
-        Effort { rounds, time: Duration::from_secs(seconds), least: least.min(rounds) }
+        let (rounds, least) = self.rounds.map_or((rounds, least), |rounds| (rounds, rounds));
+        Effort { rounds, time: Duration::from_secs(seconds), least }
     }
 
     /// Stores a document, and prints it if that was asked for.

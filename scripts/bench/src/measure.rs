@@ -38,6 +38,8 @@ pub struct Figure {
     pub ratio: Spread,
     /// What the project wants of the ratio.
     pub target: Option<f64>,
+    /// How many samples the two are of.
+    pub rounds: usize,
     /// Whether this is LevelDB's format, so that filters and answers were compared with stock's.
     pub same_format: bool,
 }
@@ -81,15 +83,20 @@ pub fn compare(
     effort: Effort,
 ) -> Result<Vec<Figure>, String> {
     let mut ready: Vec<(&dyn Side, Prepared)> = Vec::new();
-    let mut stock = Vec::new();
+    let (mut stock, mut stock_ones) = (Vec::new(), 0);
+    let is_query = !matches!(work, Work::Create { .. });
     for side in sides {
         let Some(mut prepared) = side.prepare(work) else { continue };
         // Large, and needed only once.
         let result = std::mem::take(&mut prepared.result);
+        // What is timed asks in its own way, of which a query says how many answers were yes.
+        let ones = if is_query { (prepared.run)() } else { 0 };
         if ready.is_empty() {
-            stock = result;
+            (stock, stock_ones) = (result, ones);
         } else if side.same_format() && result != stock {
             return Err(format!("{} is not stock's, byte for byte", side.name()));
+        } else if side.same_format() && ones != stock_ones {
+            return Err(format!("{} says yes {ones} times, and stock {stock_ones}", side.name()));
         }
         ready.push((side.as_ref(), prepared));
     }
@@ -98,6 +105,9 @@ pub fn compare(
     // The first run is to warm up.
     let once: Vec<f64> =
         ready.iter().map(|(_, prepared)| turn(prepared, 1).min(turn(prepared, 1))).collect();
+    if once.iter().any(|&seconds| seconds <= 0.0) {
+        return Err("this system's clock of a thread's time is too coarse".to_owned());
+    }
     let times: Vec<usize> = once.iter().map(|once| ((TURN / once) as usize).max(1)).collect();
     let round: f64 = once.iter().zip(&times).map(|(once, times)| once * *times as f64).sum();
     let fitting = (effort.time.as_secs_f64() / round) as usize;
@@ -119,6 +129,7 @@ pub fn compare(
         ns: Spread::of(own.iter().map(|seconds| seconds * 1e9 / units).collect()),
         ratio: Spread::of(seconds[0].iter().zip(own).map(|(stock, own)| stock / own).collect()),
         target: None,
+        rounds,
         same_format: side.same_format(),
     });
     Ok(figures.collect())
