@@ -13,8 +13,9 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
                  its tests unpacked, on its own
   oldest Rust    the version that Cargo.toml states builds the core and the C libraries, and the
                  core's tests pass there
-  other systems  the core builds for macOS, Windows, FreeBSD, Android and with musl, where rustup
-                 has their standard libraries
+  other systems  the core builds for macOS, Windows, FreeBSD, Android, with musl and for machines
+                 with no system, with the kernels that each should have, where rustup has their
+                 standard libraries
   cargo-deny     licences, bans and sources of every dependency (deny.toml); advisories where their
                  database can be reached
   API            the public Rust API is the committed one (docs/public-api.txt): a change of it is
@@ -111,15 +112,28 @@ RUSTC=$compiler cargo test --locked --quiet --target-dir "$target/oldest" \
   --package leveldb-bloom --lib --tests
 
 step "other systems"
-for other in x86_64-apple-darwin x86_64-pc-windows-gnu x86_64-unknown-freebsd \
-  aarch64-linux-android x86_64-unknown-linux-musl; do
+# The last two may not touch the vector registers.
+while read -r other expected; do
   if command -v rustup >/dev/null && rustup --quiet target add "$other"; then
-    RUSTFLAGS=-Dwarnings cargo check --locked --quiet --package leveldb-bloom --target "$other"
-    echo "$other: builds"
+    messages=$(RUSTFLAGS=-Dwarnings cargo check --locked --quiet --package leveldb-bloom \
+      --target "$other" --message-format json) || fail "$other: does not build"
+    # AVX-512 is built beside AVX2 by every compiler but old ones.
+    kernels=$(sed -n '/"build-script-executed".*leveldb-bloom/p' <<<"$messages" | tr '"' '\n' |
+      sed -n '/avx512/! s/^leveldb_bloom_//p' | xargs)
+    echo "$other: builds, with ${kernels:-no} vector kernels"
+    [ "$kernels" = "$expected" ] || fail "$other should have ${expected:-no} vector kernels"
   else
     echo "$other: not checked, its standard library cannot be had"
   fi
-done
+done <<'TARGETS'
+x86_64-apple-darwin avx2
+x86_64-pc-windows-gnu avx2
+x86_64-unknown-freebsd avx2
+aarch64-linux-android neon
+x86_64-unknown-linux-musl avx2
+x86_64-unknown-none
+aarch64-unknown-none-softfloat
+TARGETS
 [ -z "$quick" ] || exit 0
 
 # tool NAME VERSION
