@@ -25,6 +25,19 @@ impl fmt::Display for FilterTooLarge {
 
 impl core::error::Error for FilterTooLarge {}
 
+/// The memory that a filter was to fill is not as long as the filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrongFilterLength;
+
+impl fmt::Display for WrongFilterLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the memory for the bloom filter is not as long as filter_len says")
+    }
+}
+
+impl core::error::Error for WrongFilterLength {}
+
 /// The number of probes, k, that LevelDB derives from bits per key: about `bits_per_key` * ln 2,
 /// rounded down a little to save time, at least 1 and at most [`MAX_PROBES`].
 #[must_use]

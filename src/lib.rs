@@ -49,7 +49,7 @@ mod sizing;
 pub mod ffi;
 
 pub use builder::{FilterBuilder, FilterMismatch, union};
-pub use filter::{FilterTooLarge, MAX_PROBES, filter_len, probes_for};
+pub use filter::{FilterTooLarge, MAX_PROBES, WrongFilterLength, filter_len, probes_for};
 pub use hash::{BLOOM_SEED, bloom_hash, hash};
 pub use kernel::Kernel;
 pub use keys::{FlatKeys, InvalidOffsets};

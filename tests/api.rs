@@ -2,7 +2,7 @@
 
 use leveldb_bloom::{
     BloomFilterPolicy, FilterMismatch, FilterTooLarge, FlatKeys, InvalidOffsets, Kernel,
-    bloom_hash, hash_may_match, key_may_match, union,
+    WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
 };
 
 fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
@@ -37,12 +37,40 @@ fn a_filter_from_an_iterator_is_the_filter() {
             let wanted = reference(&policy, &keys);
             assert_eq!(policy.create_filter_from(bytes(&keys)).unwrap(), wanted, "{policy:?}");
             assert_eq!(policy.create_filter(&keys).unwrap(), wanted, "{policy:?}");
+            let mut filter = vec![0x5a; wanted.len()];
+            policy.fill_filter(&keys, &mut filter).unwrap();
+            assert_eq!(filter, wanted, "{policy:?}");
+            filter.fill(0x5a);
+            policy.fill_filter(&bytes(&keys).collect::<Vec<_>>(), &mut filter).unwrap();
+            assert_eq!(filter, wanted, "{policy:?}");
+            filter.fill(0x5a);
+            policy.fill_filter_from(bytes(&keys), &mut filter).unwrap();
+            assert_eq!(filter, wanted, "{policy:?}");
         }
     }
     for policy in policies(i32::MAX) {
         let keys = vec![[0u8; 0]; isize::MAX as usize];
         let keys = keys.iter().map(|key| &key[..]);
         assert!(policy.create_filter_from(keys).is_err());
+    }
+}
+
+#[test]
+fn memory_of_another_length_is_not_filled() {
+    let wrong = |result| matches!(result, Err(WrongFilterLength { .. }));
+    for policy in policies(10) {
+        for num_keys in [0, 20, 1000] {
+            let keys = keys(num_keys);
+            let right = policy.filter_len(keys.len()).unwrap();
+            for len in [0, 1, right - 1, right + 1] {
+                let mut memory = vec![0x5a; len];
+                let listed = bytes(&keys).collect::<Vec<_>>();
+                assert!(wrong(policy.fill_filter(&listed, &mut memory)));
+                assert!(wrong(policy.fill_filter(&keys, &mut memory)));
+                assert!(wrong(policy.fill_filter_from(bytes(&keys), &mut memory)));
+                assert!(memory.iter().all(|byte| *byte == 0x5a));
+            }
+        }
     }
 }
 
@@ -138,6 +166,8 @@ fn errors_say_what_is_wrong() {
     let keys = vec![[0u8; 0]; isize::MAX as usize];
     let too_large: FilterTooLarge = BloomFilterPolicy::new(10).create_filter(&keys).unwrap_err();
     assert_eq!(too_large.to_string(), "the bloom filter would not fit in memory");
+    let wrong = BloomFilterPolicy::new(10).fill_filter(&["key"], &mut [0; 8]).unwrap_err();
+    assert!(wrong.to_string().contains("not as long as filter_len says"));
     let invalid: InvalidOffsets = FlatKeys::with_offsets32(b"ab", &[2, 0]).unwrap_err();
     assert!(invalid.to_string().contains("must not fall"));
     let mismatch: FilterMismatch = union(&mut [0; 9], &[0; 10]).unwrap_err();

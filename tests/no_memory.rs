@@ -100,6 +100,17 @@ fn filters_are_the_same() {
             let asked = without_memory(|| policy.append_filter(keys, &mut filter).unwrap());
             assert!(filter == wanted, "{case}");
             assert_eq!(asked > 0, asks, "{case}: asked {asked} times");
+
+            let listed: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+            filter.fill(0);
+            let asked = without_memory(|| policy.fill_filter(&listed, &mut filter).unwrap());
+            assert!(filter == wanted, "{case}");
+            assert_eq!(asked, 0, "{case}");
+            filter.fill(0);
+            let from = listed.iter().copied();
+            let asked = without_memory(|| policy.fill_filter_from(from, &mut filter).unwrap());
+            assert!(filter == wanted, "{case}");
+            assert_eq!(asked, 0, "{case}");
         }
     }
 }

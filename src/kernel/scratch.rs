@@ -10,7 +10,6 @@ const BYTES_ON_STACK: usize = 4096;
 
 /// The longest filter, its last byte included, that kernels create on the stack: they ask for a
 /// byte a bit.
-#[cfg(leveldb_bloom_c_interface)]
 pub(crate) const FILTER_ON_STACK: usize = BYTES_ON_STACK / 8 + 1;
 
 /// How many keys are listed on the stack.
