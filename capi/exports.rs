@@ -222,7 +222,11 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 /// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
 /// created, that policy is kept in memory when it is destroyed, and the first filter or query that is
 /// asked of it later, and each further destruction, is written to stderr; "abort" then ends the
-/// process. Of any other value stderr is told once, and nothing is checked.
+/// process. Of any other value stderr is told once, and nothing is checked. Where the policy is the
+/// state of an object of LevelDB's (of leveldb_filterpolicy_create with our callbacks, or of a LevelDB
+/// built with leveldb_bloom_policy.cc), that object is LevelDB's to free, and what is asked of it later
+/// does not reach the check: of such a policy only its own pointer, given to the functions here or to
+/// the callbacks, is looked at.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_live_policies() -> usize {
     lifetime::live_policies()
@@ -777,7 +781,8 @@ pub unsafe extern "C" fn leveldb_bloom_kernel(
 /// filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
 /// the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
 /// found)", and so it is for good where this library is preloaded under a program with LevelDB in its
-/// executable, which never calls us. Never NULL; the string lives as long as the process.
+/// executable, which never calls us. Looks through what is loaded, which takes memory for a moment.
+/// Never NULL; the string lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_active() -> *const c_char {
     leveldb::active(crate::link())

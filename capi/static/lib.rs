@@ -26,13 +26,11 @@ unsafe extern "C" {
 
 /// What the linker decided.
 fn link() -> Link {
+    let create = leveldb_bloom_linked_create();
     if leveldb_bloom_linked_source() != 0 {
-        return Link::Source;
+        return Link::Source { create };
     }
-    Link::Static {
-        create: leveldb_bloom_linked_create(),
-        elsewhere: leveldb_bloom_linked_elsewhere() != 0,
-    }
+    Link::Static { create, elsewhere: leveldb_bloom_linked_elsewhere() != 0 }
 }
 
 /// For leveldb_names.c.

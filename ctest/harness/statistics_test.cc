@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "child.h"
 #include "statistics.h"
@@ -206,6 +209,28 @@ TEST_F(StatisticsTest, ProgramsWithoutStandardInput) {
 }
 
 // One write a line is why lines of several processes do not mix. A socket keeps writes apart.
+// Of threads that ask for one at once, one has made it, and the others have for nothing.
+TEST_F(StatisticsTest, SharedPoliciesThatNobodyHadWriteNothing) {
+  setenv(kVariable, file().c_str(), 1);
+  std::atomic<int> here{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; i++) {
+    threads.emplace_back([&here] {
+      for (int bits = 1; bits <= 2000; bits++) {
+        // All at once, as far as that can be had.
+        here++;
+        while (here < 8 * bits) std::this_thread::yield();
+        EXPECT_NE(nullptr, leveldb_bloom_policy_shared(bits));
+        EXPECT_NE(nullptr, leveldb_bloom_filterpolicy_shared(bits));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  unsetenv(kVariable);
+  // Those that are had write theirs at the end.
+  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
 TEST_F(StatisticsTest, EachLineIsOneWrite) {
   int ends[2];
   ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));

@@ -1,6 +1,7 @@
 // See fake_host.h. Compiled with WITH_CREATE it also has leveldb_filterpolicy_create. WITHOUT_HOST it
 // makes no bloom policy, and is what is linked with who does: it calls policies with the host's string,
-// and WITH_ANOTHER_STRING it has a use for std::string, too.
+// and WITH_ANOTHER_STRING it has a use for std::string, too. AS_SOURCE_BUILD it passes for a LevelDB
+// that was compiled with leveldb_bloom_policy.cc.
 
 #include "fake_host.h"
 
@@ -78,6 +79,13 @@ class OriginalPolicy : public FilterPolicy {
 #ifdef WITH_ANOTHER_STRING
 #include <string>
 std::string AnotherString(const std::string& text) { return text + text; }
+#endif
+
+#ifdef AS_SOURCE_BUILD
+extern "C" {
+extern const char leveldb_bloom_compiled_in;
+const char leveldb_bloom_compiled_in = 1;
+}
 #endif
 
 #ifdef WITHOUT_HOST

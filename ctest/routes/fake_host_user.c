@@ -1,6 +1,6 @@
 /* Uses a host that shows nothing by which it could be recognised. Linked with it: fake_host_user
- * DIRECTORY; compiled with BY_ADDRESS it takes the address of the function that makes the policy.
- * Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
+ * DIRECTORY; compiled with BY_ADDRESS it takes the address of the function that makes the policy,
+ * with SHARED the policy that the process shares. Compiled with LOADED and linked with none: fake_host_user LEVELDB_BLOOM HOST
  * DIRECTORY, which loads both with RTLD_LOCAL and takes the policy from LEVELDB_BLOOM, or from HOST
  * if that is "preloaded". The LevelDB that LEVELDB_BESIDE names in the environment is loaded first,
  * with RTLD_LOCAL, too. */
@@ -30,6 +30,8 @@ static void load_beside(void) {
 
 #ifdef BY_ADDRESS
 void *new_policy(int bits_per_key) __asm__("_ZN7leveldb20NewBloomFilterPolicyEi");
+#elif defined(SHARED)
+static void *new_policy(int bits_per_key) { return leveldb_bloom_filterpolicy_shared(bits_per_key); }
 #else
 #define new_policy fake_host_policy
 #endif

@@ -108,6 +108,16 @@ foreach(host bare create)
   program(calls_fake_${host} CXX PARTS fake_user fake_caller database LINK routes_fake_${host} ${libdl})
 endforeach()
 program(fake_loaded C PARTS fake_user_loaded database LINK ${libdl})
+# Built from source, with the policy of leveldb_bloom_policy.cc: the shared one has to find its string.
+part(fake_user_shared fake_host_user.c)
+target_compile_definitions(routes_fake_user_shared PRIVATE SHARED)
+part(fake_source fake_host.cc)
+target_compile_definitions(routes_fake_source PRIVATE WITH_CREATE AS_SOURCE_BUILD)
+program(on_fake_source CXX PARTS fake_user_shared fake_source database LINK leveldb_bloom::static ${libdl})
+route_test(source.unknown-host-shared NO_DATABASES ROUTES delegate
+  SAYS "active: leveldb_bloom (source build)" "filter: bloom"
+  CONTROL $<TARGET_FILE:routes_on_fake_create>
+  COMMAND $<TARGET_FILE:routes_on_fake_source>)
 route_test(preload.unknown-host PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
     "made by: libroutes_fake_bare" "filter: original"

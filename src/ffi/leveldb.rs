@@ -20,8 +20,11 @@ use super::stats::Route;
 pub enum Link {
     /// We are a shared library; the process decides.
     Dynamic,
-    /// The host was compiled with leveldb_bloom_policy.cc, which needs no way to its string.
-    Source,
+    /// The host was compiled with leveldb_bloom_policy.cc, whose policies need no way to its string.
+    Source {
+        /// The host's `leveldb_filterpolicy_create`, for the policies that the process shares.
+        create: Option<CreatePolicy>,
+    },
     /// We were linked statically.
     Static {
         /// The host's `leveldb_filterpolicy_create`, if the link has one.
@@ -57,8 +60,8 @@ pub fn new_bloom_filter_policy(
 #[must_use]
 pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolicy {
     let linked_create = match link {
-        Link::Static { create, .. } => create,
-        Link::Dynamic | Link::Source => None,
+        Link::Static { create, .. } | Link::Source { create } => create,
+        Link::Dynamic => None,
     };
     // The host may ask for the policy's type before it asks for a filter.
     route::exists(linked_create);
@@ -152,7 +155,7 @@ pub fn active(link: Link) -> *const c_char {
     let (linked_create, elsewhere) = match link {
         Link::Dynamic if is_kept_out() => return KEPT_OUT.as_ptr(),
         Link::Dynamic => (None, another_comes_first()),
-        Link::Source => return choice::with_failure(c"leveldb_bloom (source build)"),
+        Link::Source { .. } => return choice::with_failure(c"leveldb_bloom (source build)"),
         Link::Static { create, elsewhere } => (create, elsewhere),
     };
     if elsewhere {

@@ -8,7 +8,7 @@ use super::abi::{CreatePolicy, FilterPolicy};
 use super::functions::Policy;
 use super::memory;
 use super::object::Object;
-use super::stats::Route;
+use super::stats::{Counters, Route};
 
 /// Who decides when a policy ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,12 @@ impl<T> Shared<T> {
     }
 
     /// The policy of that many bits; made, if there is none. NULL where there is no memory.
-    fn get(&self, bits_per_key: c_int, make: impl Fn(c_int) -> T) -> *mut T {
+    fn get(
+        &self,
+        bits_per_key: c_int,
+        make: impl Fn(c_int) -> T,
+        counters: impl Fn(&T) -> Option<&Counters>,
+    ) -> *mut T {
         let bits_per_key = bits_per_key.max(0);
         let mut made: Option<NonNull<Entry<T>>> = None;
         loop {
@@ -71,6 +76,9 @@ impl<T> Shared<T> {
                     if let Some(made) = made {
                         // SAFETY: another thread was first, and nobody else knows this one.
                         unsafe {
+                            if let Some(counters) = counters(&made.as_ref().policy) {
+                                counters.forgo();
+                            }
                             made.drop_in_place();
                             memory::free(made.as_ptr().cast());
                         }
@@ -102,7 +110,8 @@ impl<T> Shared<T> {
 #[must_use]
 pub fn shared_policy(bits_per_key: c_int) -> *mut Policy {
     static SHARED: Shared<Policy> = Shared::new();
-    SHARED.get(bits_per_key, |bits| Policy::new(bits, Route::Callbacks, Owner::Process))
+    let make = |bits| Policy::new(bits, Route::Callbacks, Owner::Process);
+    SHARED.get(bits_per_key, make, Policy::counters)
 }
 
 /// The shared policy of that many bits, for LevelDB; NULL where there is no memory. Destroying it
@@ -113,5 +122,6 @@ pub fn shared_filter_policy(
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
     static SHARED: Shared<Object> = Shared::new();
-    SHARED.get(bits_per_key, |bits| Object::new_bloom(bits, linked_create, Owner::Process)).cast()
+    let make = |bits| Object::new_bloom(bits, linked_create, Owner::Process);
+    SHARED.get(bits_per_key, make, Object::counters).cast()
 }

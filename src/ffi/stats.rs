@@ -267,6 +267,11 @@ impl Counters {
         self.negatives.fetch_add((!may_match).into(), Ordering::Relaxed);
     }
 
+    /// No line: nobody had the policy.
+    pub(super) fn forgo(&self) {
+        self.written.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn set_route(&self, route: Route) {
         self.route.store(route as u8, Ordering::Relaxed);
     }
