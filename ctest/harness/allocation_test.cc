@@ -121,9 +121,83 @@ TEST_F(AllocationTest, TheRestAllocatesNothing) {
   leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
   std::unique_ptr<const FilterPolicy> object(leveldb::NewBloomFilterPolicy(10));
-  std::string filter(expected_.size(), '\0');
+  std::string filter(expected_.size(), '\0'), data;
   std::vector<uint8_t> results(kKeys);
+  std::vector<int32_t> offsets32 = {0};
+  for (const std::string& key : strings_) {
+    data += key;
+    offsets32.push_back(static_cast<int32_t>(data.size()));
+  }
+  const std::vector<int64_t> offsets64(offsets32.begin(), offsets32.end());
+  // One filter with a byte a bit, one without.
+  const size_t kFew = 20;
+  std::string few(leveldb_bloom_filter_size(policy, kFew), '\0'), expected_few = few;
+  ASSERT_EQ(LEVELDB_BLOOM_OK,
+            leveldb_bloom_fill_filter_fixed(policy, data.data(), 4, kFew, &expected_few[0],
+                                            expected_few.size()));
+  leveldb_bloom_builder* builder = leveldb_bloom_builder_create(10);
+  ASSERT_EQ(LEVELDB_BLOOM_OK,
+            leveldb_bloom_builder_add_fixed(builder, data.data(), 4, kKeys));
   const FailingMalloc seen = WithFailingMalloc(0, kForever, [&] {
+    for (const size_t keys : {size_t{kKeys}, kFew}) {
+      const std::string& expected = keys == kFew ? expected_few : expected_;
+      std::string& memory = keys == kFew ? few : filter;
+      char* const to = &memory[0];
+      const size_t length = memory.size();
+      const auto expect_filled = [&](int status) {
+        EXPECT_EQ(LEVELDB_BLOOM_OK, status);
+        EXPECT_TRUE(memory == expected);
+        std::memset(to, 0, length);
+      };
+      expect_filled(leveldb_bloom_fill_filter_offsets32(policy, data.data(), data.size(),
+                                                        offsets32.data(), keys, to, length));
+      expect_filled(leveldb_bloom_fill_filter_offsets64(policy, data.data(), data.size(),
+                                                        offsets64.data(), keys, to, length));
+      expect_filled(leveldb_bloom_fill_filter_fixed(policy, data.data(), 4, keys, to, length));
+    }
+    EXPECT_EQ(expected_.size(), leveldb_bloom_builder_filter_size(builder, 0));
+    EXPECT_EQ(size_t{kKeys}, leveldb_bloom_builder_num_keys(builder));
+    EXPECT_EQ(LEVELDB_BLOOM_OK,
+              leveldb_bloom_builder_finish(builder, 0, &filter[0], filter.size()));
+    leveldb_bloom_builder_destroy(builder);
+    EXPECT_EQ(LEVELDB_BLOOM_OK, leveldb_bloom_union(&filter[0], filter.size(), expected_.data(),
+                                                    expected_.size()));
+    EXPECT_TRUE(filter == expected_);
+
+    size_t matches = 0;
+    const auto expect_answered = [&](int status) {
+      EXPECT_EQ(LEVELDB_BLOOM_OK, status);
+      EXPECT_EQ(size_t{kKeys}, matches);
+      matches = 0;
+    };
+    for (uint8_t* bitmap : {results.data(), static_cast<uint8_t*>(nullptr)}) {
+      uint8_t* const bytes = bitmap == nullptr ? results.data() : nullptr;
+      expect_answered(leveldb_bloom_keys_may_match_offsets32(
+          data.data(), data.size(), offsets32.data(), kKeys, filter.data(), filter.size(), bytes,
+          bitmap, &matches));
+      expect_answered(leveldb_bloom_keys_may_match_offsets64(
+          data.data(), data.size(), offsets64.data(), kKeys, filter.data(), filter.size(), bytes,
+          bitmap, &matches));
+      expect_answered(leveldb_bloom_keys_may_match_fixed(data.data(), 4, kKeys, filter.data(),
+                                                         filter.size(), bytes, bitmap, &matches));
+    }
+    // Any bytes are a filter.
+    EXPECT_LE(leveldb_bloom_filters_may_match(
+                  "\0\0\0\0", 4, reinterpret_cast<const leveldb_bloom_slice*>(slices_.data()),
+                  kKeys, results.data()),
+              size_t{kKeys});
+    EXPECT_EQ(1, leveldb_bloom_hash_may_match(leveldb_bloom_hash("\0\0\0\0", 4), filter.data(),
+                                              filter.size()));
+    struct leveldb_bloom_info info;
+    EXPECT_EQ(LEVELDB_BLOOM_OK, leveldb_bloom_inspect(filter.data(), filter.size(), &info));
+    uint64_t positions[30];
+    EXPECT_EQ(6u, leveldb_bloom_positions("\0\0\0\0", 4, filter.data(), filter.size(), positions,
+                                          30));
+    EXPECT_LT(0, leveldb_bloom_bits_per_key_for(0.01, kKeys));
+    EXPECT_LT(0.0, leveldb_bloom_false_positive_rate(10, kKeys));
+    EXPECT_NE(nullptr, leveldb_bloom_validate(1000));
+    EXPECT_NE(nullptr, leveldb_bloom_kernel(policy));
+
     EXPECT_EQ(expected_.size(), leveldb_bloom_filter_size(policy, kKeys));
     EXPECT_EQ(LEVELDB_BLOOM_OK,
               leveldb_bloom_fill_filter(
