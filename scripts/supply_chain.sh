@@ -85,7 +85,9 @@ cargo package --locked --quiet --package leveldb-bloom --allow-dirty --no-verify
 unpacked=$target/unpacked
 rm -rf "$unpacked"
 mkdir -p "$unpacked"
-tar -xzf "$target"/package/leveldb-bloom-[0-9]*.crate -C "$unpacked" --strip-components 1
+# With the time of now: those in the package are all the same, and cargo would take the build of another
+# version for this one's.
+tar -xmzf "$target"/package/leveldb-bloom-[0-9]*.crate -C "$unpacked" --strip-components 1
 # Not a part of ours.
 printf '\n[workspace]\n' >>"$unpacked/Cargo.toml"
 (cd "$unpacked" && CARGO_TARGET_DIR=$target/unpacked-build cargo test --quiet)
