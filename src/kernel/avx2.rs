@@ -5,12 +5,14 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Eight keys at a time, one in each 32-bit lane. Of fewer than eight a
-//!    filter is made with copies of the first; of more, the last eight overlap
-//!    those before: to set a bit twice is to set it once.
+//! 1. Eight keys at a time, one in each 32-bit lane. Of fewer than eight, which
+//!    are mostly the portable kernel's (see `portable::are_few`), a filter is made
+//!    with copies of the first; of more, the last eight overlap those before: to
+//!    set a bit twice is to set it once.
 //! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2,
 //!    4, 6, 1, 3, 5, 7 in the lanes. Keys of one length have more keys beside
-//!    them, because a step of a hash waits for the one before. Keys of mixed
+//!    them, because a step of a hash waits for the one before, unless they are so
+//!    long and lie so that caches have too few places for them. Keys of mixed
 //!    lengths are hashed to the end of the longest of eight, and lanes that are
 //!    past their end keep their hash. Each eight have a vector of their own: one
 //!    that was part of two others would be waited for.

@@ -7,18 +7,21 @@
 //! with these departures:
 //! 1. Eight keys at a time, one in each 64-bit lane: the 52-bit products that
 //!    IFMA has make a step of the hash in half the time that 32-bit ones take.
-//!    Fewer than eight are padded with copies of the first; of more, the last
+//!    Fewer than eight, which are mostly the portable kernel's (see
+//!    `portable::are_few`), are padded with copies of the first; of more, the last
 //!    eight overlap those before: to set a bit twice is to set it once.
 //! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of
 //!    a 64-bit lane is the next word. They have up to 56 others beside them,
-//!    because a step of a hash waits for the one before. Keys of mixed lengths
+//!    because a step of a hash waits for the one before, unless they are so long
+//!    and lie so that caches have too few places for them. Keys of mixed lengths
 //!    are hashed to the end of the longest of eight, and lanes that are past
 //!    their end keep their hash.
 //! 3. A remainder is two 52-bit products (see `Modulus`), and for an array that is not
 //!    built in registers a correction (see `WideModulus`), so each position is computed
 //!    from its own sum and none waits for the one before.
-//! 4. The keys that come next are hashed before bits are set, and so are the positions
-//!    that come next computed: the processor does both at once. A filter of 1,000 keys
+//! 4. Where bits are set in memory, and not as the portable kernel does, the keys that
+//!    come next are hashed before, and so are the positions that come next computed:
+//!    the processor does both at once. A filter of 1,000 keys
 //!    took 1.03 to 1.09 times as long where the positions were not, and one of 20,000
 //!    keys 1.15 times; on an EPYC of the fourth generation 0.99, and of 100,000 keys
 //!    1.11 times. Bits are set for sixteen keys side by side, eight and eight.

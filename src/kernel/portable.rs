@@ -12,13 +12,15 @@
 //!    at the end (see `bits::BYTE_PER_BIT_MAX`); of six keys or fewer one of 64
 //!    bits is made in a register.
 //! 3. Remainders come from multiplication, for four keys in turn (see `bits`),
-//!    but where one key is asked of one filter by few probes (see `few`);
-//!    arrays of 2^31 bits and more take the specification's way.
+//!    but where one key is asked of one filter by few probes (see `few`), and
+//!    where a word has 32 bits. Arrays of 2^31 bits and more take the
+//!    specification's way, and so do queries of arrays beyond `FAR`.
 //! 4. Keys are asked for before they are needed, and so are the bits of an array
 //!    beyond `FAR_TO_SET`.
 //! 5. A query asks for four bits before it looks whether one was clear: where
-//!    among them is what a branch predictor cannot know. An array too large for
-//!    caches is asked for one after another.
+//!    among them is what a branch predictor cannot know. An array of 64 bits is a
+//!    word, of which it asks for all. An array too large for caches is asked for
+//!    one after another.
 
 #[cfg(all(target_arch = "x86", target_feature = "sse2"))]
 use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
@@ -212,7 +214,8 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         if let Some(modulus) = Modulus::new(array.len()) {
-            if create_by_bytes(keys, k, modulus, array) {
+            // SAFETY: the array's modulus.
+            if unsafe { create_by_bytes(keys, k, modulus, array) } {
                 return;
             }
         }
@@ -260,11 +263,18 @@ pub(super) fn one_by_one(mut sum: u32) -> u32 {
     sum
 }
 
-fn create_by_bytes(keys: &[Key], k: u32, modulus: Modulus, array: &mut [MaybeUninit<u8>]) -> bool {
+/// # Safety
+/// The modulus is of the array's bits.
+unsafe fn create_by_bytes(
+    keys: &[Key],
+    k: u32,
+    modulus: Modulus,
+    array: &mut [MaybeUninit<u8>],
+) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
         bits::in_blocks(keys, false, hash_keys, |hashes| {
-            // SAFETY: a position is less than the array's bits, of which `bytes` has
-            // a byte each.
+            // SAFETY: a position is less than the array's bits, by the caller's word, and
+            // `bytes` has a byte for each.
             let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
             bits::each_sum(hashes, k, |sum| set(modulus.rem(sum)));
         });
@@ -421,9 +431,13 @@ fn usual(k: u32, bytes: usize) -> Option<Modulus> {
 }
 
 /// Whether all of the usual probes' bits are set, written out.
+///
+/// # Safety
+/// The modulus is of the array's bits.
 #[inline(always)]
-fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
-    let mut probes = Probes::new(h, modulus, array);
+unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
+    // SAFETY: the caller's word.
+    let mut probes = unsafe { Probes::new(h, modulus, array) };
     probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
 }
 
@@ -436,9 +450,12 @@ fn few(k: u32, bytes: usize) -> Option<NonZeroU32> {
 }
 
 /// Whether all bits of at least one probe are set.
+///
+/// # Safety
+/// The array has these bits.
 #[inline(always)]
-fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
-    // SAFETY: a position is less than the array's bits.
+unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
+    // SAFETY: a position is less than the array's bits, by the caller's word.
     let ask = |sum| unsafe { *array.get_unchecked((sum % bits / 8) as usize) }.rotate_right(sum);
     let (mut sum, delta) = (h, h.rotate_right(17));
     let mut all = ask(sum);
@@ -454,14 +471,18 @@ fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
 #[inline(never)]
 fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     match near(array.len()) {
-        Some(modulus) => through_a_branch(contains_all(h, k, modulus, array)),
+        // SAFETY: the array's modulus.
+        Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
         None => probe::contains(h, k, array),
     }
 }
 
+/// # Safety
+/// The modulus is of the array's bits.
 #[inline(always)]
-fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
-    let mut probes = Probes::new(h, modulus, array);
+unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
+    // SAFETY: the caller's word.
+    let mut probes = unsafe { Probes::new(h, modulus, array) };
     let mut left = k;
     while left > AT_ONCE {
         if !probes.next(AT_ONCE) {
@@ -472,7 +493,7 @@ fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(left)
 }
 
-/// The probes of a key.
+/// The probes of a key in an array, whose modulus is its own.
 struct Probes<'a> {
     /// What the last position was the remainder of, or the first will be.
     sum: u32,
@@ -483,8 +504,10 @@ struct Probes<'a> {
 }
 
 impl<'a> Probes<'a> {
+    /// # Safety
+    /// The modulus is of the array's bits.
     #[inline(always)]
-    fn new(h: u32, modulus: Modulus, array: &'a [u8]) -> Self {
+    unsafe fn new(h: u32, modulus: Modulus, array: &'a [u8]) -> Self {
         Probes { sum: h, delta: h.rotate_right(17), begun: false, modulus, array }
     }
 
@@ -498,7 +521,7 @@ impl<'a> Probes<'a> {
                 (self.sum, all) = in_order(self.sum.wrapping_add(self.delta), all);
             }
             self.begun = true;
-            // SAFETY: a position is less than the array's bits.
+            // SAFETY: a position is less than the array's bits: `new` was given its modulus.
             let byte = unsafe { *self.array.get_unchecked(self.modulus.byte(self.sum)) };
             // By the last three bits of the sum: the bits are a multiple of 8.
             all &= byte.rotate_right(self.sum);
@@ -551,13 +574,15 @@ pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
             return through_a_branch(contains_in_word(h, k, word));
         }
         return match near(array.len()) {
-            Some(modulus) => through_a_branch(contains_usual(h, modulus, array)),
+            // SAFETY: the array's modulus.
+            Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
             None => contains_apart(h, k, array),
         };
     }
     match (few(k, array.len()), array.try_into()) {
         (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
-        (Some(bits), _) => through_a_branch(contains_few(h, k, bits, array)),
+        // SAFETY: the array's bits.
+        (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
         _ => contains_apart(h, k, array),
     }
 }
@@ -587,10 +612,13 @@ pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) ->
             let mut results = results.iter_mut();
             bits::in_blocks(keys, false, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
-                    let answer = match near {
-                        Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
-                        Some(modulus) => contains_all(h, k, modulus, array),
-                        None => probe::contains(h, k, array),
+                    // SAFETY: the array's modulus.
+                    let answer = unsafe {
+                        match near {
+                            Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
+                            Some(modulus) => contains_all(h, k, modulus, array),
+                            None => probe::contains(h, k, array),
+                        }
                     };
                     *result = answer.into();
                     ones += usize::from(answer);
@@ -620,7 +648,8 @@ pub(super) fn filters_may_match_by(
             Filter::Never => false,
             Filter::Always => true,
             Filter::Probe { array, k } => match usual(k, array.len()) {
-                Some(modulus) => contains_usual(h, modulus, array),
+                // SAFETY: the array's modulus.
+                Some(modulus) => unsafe { contains_usual(h, modulus, array) },
                 None => contains_apart(h, k, array),
             },
         });

@@ -101,6 +101,30 @@ fn check_queries(kernel: &Kernel, keys: &[&[u8]], filter: &[u8]) {
     }
 }
 
+/// Zeros, of which there is only as much as is written.
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+struct Zeros {
+    start: *mut u8,
+    len: usize,
+}
+
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+impl Zeros {
+    fn new(len: usize, protection: i32) -> Zeros {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let map = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+        assert_ne!(map, libc::MAP_FAILED);
+        Zeros { start: map.cast(), len }
+    }
+}
+
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        assert_eq!(unsafe { libc::munmap(self.start.cast(), self.len) }, 0);
+    }
+}
+
 /// Random bytes in a mapping that ends, and begins, at pages nothing may touch.
 #[cfg(all(unix, not(miri)))]
 struct Guarded {
@@ -370,7 +394,10 @@ fn far(kernel: &Kernel) {
     let last: Vec<&[u8]> = last.iter().map(|key| &key[..]).collect();
     // Of many lengths, which are hashed in blocks.
     let mixed: Vec<&[u8]> = (0..200).map(|i| &data[i * 19..][..i % 77]).collect();
-    for bytes in [bytes, 1 << 24, (1 << 24) + (1 << 22)] {
+    // Where the keys that come next are asked for, where the bits are, and where places are too large.
+    let boundaries = [3 << 18, super::portable::FAR_TO_SET, 1 << 24];
+    let around = boundaries.into_iter().flat_map(|at| [at - 1, at, at + 1]);
+    for bytes in around.chain([bytes, (1 << 24) + (1 << 22)]) {
         for keys in [&keys, &last, &mixed] {
             let (mut want, mut got) = (vec![0; bytes], vec![0xff; bytes]);
             keys.iter().for_each(|key| probe::insert(bloom_hash(key), 6, &mut want));
@@ -391,18 +418,8 @@ fn huge(kernel: &Kernel) {
     let most = (1 << 29) + 4096;
     for bytes in [super::portable::FAR, super::portable::FAR_TO_SET, 1 << 28, 1 << 29] {
         for bytes in bytes - 2..=bytes + 2 {
-            let map = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    most,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            assert_ne!(map, libc::MAP_FAILED);
-            let filter = unsafe { std::slice::from_raw_parts_mut(map.cast::<u8>(), bytes + 1) };
+            let map = Zeros::new(most, libc::PROT_READ | libc::PROT_WRITE);
+            let filter = unsafe { std::slice::from_raw_parts_mut(map.start, bytes + 1) };
             let (k_byte, array) = filter.split_last_mut().unwrap();
             let k = if bytes % 2 == 0 { 4 } else { 6 };
             *k_byte = k as u8;
@@ -422,8 +439,33 @@ fn huge(kernel: &Kernel) {
                 probe::insert(*h, k, array);
             }
             check_queries(kernel, &keys, filter);
-            assert_eq!(unsafe { libc::munmap(map, most) }, 0);
         }
+    }
+}
+
+/// Arrays of 2^31 and 2^32 bits, all of which is written.
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+fn huge_create(kernel: &Kernel) {
+    let mut rng = Rng(11);
+    let data = rng.bytes(2_000);
+    let keys: Vec<&[u8]> = (0..70).map(|i| &data[i * 25..][..rng.below(30)]).collect();
+    let zeros = vec![0; 1 << 20];
+    for bytes in [(1 << 28) - 1, 1 << 28, 1 << 29] {
+        let map = Zeros::new(bytes, libc::PROT_READ | libc::PROT_WRITE);
+        let array = unsafe { std::slice::from_raw_parts_mut(map.start, bytes) };
+        for at in [0, 12_345, bytes - 1] {
+            array[at] = 0xff;
+        }
+        kernel.create(&as_keys(&keys), 6, array);
+        let positions = |key: &&[u8]| probe::Positions::new(bloom_hash(key), 6, bytes as u64 * 8);
+        for p in keys.iter().flat_map(positions) {
+            assert_ne!(array[(p / 8) as usize] & (1 << (p % 8)), 0, "{}", kernel.name());
+        }
+        for p in keys.iter().flat_map(positions) {
+            array[(p / 8) as usize] &= !(1 << (p % 8));
+        }
+        let empty = array.chunks(zeros.len()).all(|part| part == &zeros[..part.len()]);
+        assert!(empty, "{}: a bit too many", kernel.name());
     }
 }
 
@@ -615,7 +657,7 @@ macro_rules! suite {
             suite!(@ ends_of_pages);
 
             #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
-            suite!(@ far huge);
+            suite!(@ far huge huge_create);
         }
     )*};
     (@ $($test:ident)*) => {$(
@@ -675,18 +717,8 @@ fn huge_key() {
     let len = (1 << 31) + 5;
     // What LevelDB's Hash makes of it; to compute it here would take as long as the test.
     const HASH: u32 = 0xa4ca_8a02;
-    let map = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            len,
-            libc::PROT_READ,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    assert_ne!(map, libc::MAP_FAILED);
-    let huge = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), len) };
+    let map = Zeros::new(len, libc::PROT_READ);
+    let huge = unsafe { std::slice::from_raw_parts(map.start, len) };
     for kernel in ["avx2", "avx512"].into_iter().filter_map(Kernel::by_name) {
         let mut keys: Vec<&[u8]> = (0..9).map(|i| &huge[..i * 7]).collect();
         let mut want: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
@@ -695,7 +727,6 @@ fn huge_key() {
         kernel.hash_keys(&as_keys(&keys), &mut got);
         assert_eq!(got[..], want, "{}", kernel.name());
     }
-    assert_eq!(unsafe { libc::munmap(map, len) }, 0);
 }
 
 /// As C++ does, in memory of the host's.
