@@ -2,6 +2,7 @@
 
 import array
 import concurrent.futures
+import ctypes
 import gc
 import json
 import os
@@ -85,6 +86,27 @@ class LibraryTest(unittest.TestCase):
         positions = members.positions(b"hello")
         self.assertEqual(len(positions), 6)
         self.assertTrue(all(members.data[p // 8] >> p % 8 & 1 for p in positions))
+
+    def test_buffers_of_wider_elements(self):
+        wide, offsets = array.array("H", [1, 2]), array.array("q", [0, 2, 4, 5, 7, 9])
+        with bloom.Policy() as policy:
+            expected = policy.create_filter([wide.tobytes(), b"hello"]).data
+            for key in (wide, memoryview(wide).cast("B").cast("H", [2, 1])):
+                self.assertEqual(policy.create_filter([key, b"hello"]).data, expected)
+            members = policy.create_filter_offsets(b"123456789", offsets)
+            rows = memoryview(offsets).cast("B").cast("q", [2, 3])
+            self.assertEqual(policy.create_filter_offsets(b"123456789", rows).data, members.data)
+            self.assertEqual(members.may_match_offsets(b"123456789", rows), b"\1" * 5)
+            wider = memoryview(b"0123456789").cast("H")
+            fixed = policy.create_filter_fixed(wider, 5)
+            self.assertEqual(fixed.data, policy.create_filter([b"01234", b"56789"]).data)
+            self.assertEqual(fixed.may_match_fixed(wider, 5), b"\1" * 2)
+            with bloom.Builder() as builder:
+                builder.add_fixed(wider, 5)
+                self.assertEqual(builder.finish().data, fixed.data)
+                # A single key is bytes, or refused.
+                for use in (fixed.may_match, fixed.positions, builder.add, bloom.key_hash):
+                    self.assertRaises(ctypes.ArgumentError, use, wide)
 
     def test_errors(self):
         def status_of(call, *arguments):

@@ -96,9 +96,9 @@ def _offsets(data, offsets):
     """offsets: one more than keys, of 32 or 64 bits (array('i'), array('q'), a numpy array)."""
     memory, length = _flat(data)
     view = memoryview(offsets)
-    if view.itemsize not in _fill or len(view) < 1:
+    if view.itemsize not in _fill or view.nbytes == 0:
         raise ValueError("offsets are of 4 or 8 bytes each, and at least one")
-    return view.itemsize, (memory, length, _flat(offsets)[0], len(view) - 1)
+    return view.itemsize, (memory, length, _flat(offsets)[0], view.nbytes // view.itemsize - 1)
 
 
 def _new_filter(size):
@@ -167,10 +167,11 @@ class Policy(_Owner):
         return _kernel(self._handle).decode()
 
     def create_filter(self, keys):
-        keys = list(keys)
+        # Not len, which counts elements, whatever their size.
+        keys = [memoryview(key) for key in keys]
         offsets, length = [0], 0
         for key in keys:
-            length += len(key)
+            length += key.nbytes
             offsets.append(length)
         return self.create_filter_offsets(b"".join(keys), (ctypes.c_int64 * len(offsets))(*offsets))
 
