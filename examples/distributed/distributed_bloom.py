@@ -8,7 +8,14 @@ mapPartitions and treeReduce, say).
 A part is as large as the whole filter, however few keys it has: partitions should be large.
 """
 
+import numpy
+
 import leveldb_bloom_arrays as bloom
+
+
+def count(keys):
+    # The length of an array of rows is their number; the builder takes every key in them.
+    return keys.size if isinstance(keys, numpy.ndarray) else len(keys)
 
 
 def part(keys, bits_per_key, total_keys):
@@ -24,7 +31,10 @@ def union(first, second):
 
 def create_filter(client, partitions, bits_per_key=10):
     """The filter of all keys in partitions, which are futures of dask; no key leaves its worker."""
-    total_keys = client.submit(sum, client.map(len, partitions))
+    if not partitions:
+        with bloom.Builder(bits_per_key) as builder:
+            return builder.finish()
+    total_keys = client.submit(sum, client.map(count, partitions))
     parts = client.map(part, partitions, bits_per_key=bits_per_key, total_keys=total_keys)
     while len(parts) > 1:
         odd = parts[len(parts) // 2 * 2:]

@@ -59,6 +59,18 @@ class DistributedTest(unittest.TestCase):
         self.assertEqual(self.create([arrow[:30_000], self.keys[100_000:], arrow[30_000:]]),
                          self.expected)
 
+    def test_rows_of_keys(self):
+        rows = self.keys[:200_000].reshape(1_000, 200)
+        self.assertEqual(self.create([rows[:999], rows[999:], self.keys[200_000:]]), self.expected)
+
+    def test_arrow_in_chunks(self):
+        chunked = pyarrow.chunked_array([self.keys[:70_000].tolist(), self.keys[70_000:].tolist()],
+                                        pyarrow.binary())
+        self.assertEqual(self.create([chunked[:50_000], chunked[50_000:]]), self.expected)
+
+    def test_no_partitions(self):
+        self.assertEqual(self.create([]), bloom.create_filter(self.keys[:0]).data.tobytes())
+
     def test_every_worker_makes_parts(self):
         partitions = self.scatter(numpy.array_split(self.keys, 2 * WORKERS))
         made = self.client.gather(self.client.map(where, partitions, bits_per_key=10, total_keys=KEYS))
