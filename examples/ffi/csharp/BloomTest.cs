@@ -124,6 +124,11 @@ public static class BloomTest
             Fails(1, () => policy.CreateFilterOffsets(new byte[10], wrong));
             Fails(1, () => small.MayMatchOffsets(new byte[10], wrong));
         }
+        foreach (var keys in new[] { -1, long.MinValue })
+        {
+            Fails<ArgumentOutOfRangeException>(() => Bloom.FalsePositiveRate(10, keys));
+            Fails<ArgumentOutOfRangeException>(() => Bloom.BitsPerKeyFor(0.01, keys));
+        }
         Fails<ArgumentException>(() => policy.CreateFilterFixed(new byte[5], 2));
         Fails<ArgumentException>(() => small.MayMatchFixed(new byte[5], 0));
         for (var i = 0; i < 2; i++)

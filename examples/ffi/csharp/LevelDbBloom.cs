@@ -59,7 +59,12 @@ namespace LevelDbBloom
             byte[] key, UIntPtr keyLength, byte[] filter, UIntPtr filterLength,
             [Out] ulong[] positions, UIntPtr capacity);
 
-        internal static UIntPtr Size(long size) { return (UIntPtr)(ulong)size; }
+        // A negative long would be a huge size_t.
+        internal static UIntPtr Size(long size)
+        {
+            if (size < 0) throw new ArgumentOutOfRangeException("size", size, "a size cannot be negative");
+            return (UIntPtr)(ulong)size;
+        }
 
         internal static string Text(IntPtr text) { return Marshal.PtrToStringAnsi(text); }
 

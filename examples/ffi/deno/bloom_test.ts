@@ -113,6 +113,33 @@ Deno.test("errors", () => {
   check(`${thrown(() => builder.add(a))}`.includes("closed"), "closed");
 });
 
+Deno.test("numbers that C has no room for", () => {
+  using builder = new bloom.Builder();
+  const refused = <T>(use: (number: T) => unknown, ...numbers: T[]) => {
+    for (const number of numbers) {
+      const error = thrown(() => use(number));
+      check(error instanceof RangeError, `${number}: ${error}`);
+    }
+  };
+  for (const use of [
+    (bits: number) => new bloom.Policy(bits).close(),
+    (bits: number) => new bloom.Builder(bits).close(),
+    (bits: number) => bloom.falsePositiveRate(bits, 1),
+  ]) {
+    refused(use, 2.9, NaN, Infinity, -(2 ** 31) - 1, 2 ** 31, 2 ** 32 + 10);
+    for (const bits of [-(2 ** 31), 2 ** 31 - 1]) use(bits);
+  }
+  for (const use of [
+    (keys: number | bigint) => builder.finish(keys),
+    (keys: number | bigint) => bloom.falsePositiveRate(10, keys),
+    (keys: number | bigint) => bloom.bitsPerKeyFor(0.01, keys),
+  ]) {
+    refused(use, 100.7, NaN, Infinity, -1, -1n, 2 ** 64, 2n ** 64n, 2n ** 64n + 100n);
+    for (const keys of [100, 100n]) use(keys);
+  }
+  check(bloom.bitsPerKeyFor(0.01, 2n ** 64n - 1n) === 0, "too many keys");
+});
+
 Deno.test("the collector", async () => {
   const gc = (globalThis as { gc?: () => void }).gc;
   check(gc !== undefined, "run with --v8-flags=--expose-gc");

@@ -60,6 +60,21 @@ function check(status: number): void {
   if (status !== 0) throw new BloomError(status);
 }
 
+/** Deno refuses other numbers, until it has compiled the call: then it hands on what remains of one. */
+function int(value: number): number {
+  if (value !== (value | 0)) throw new RangeError(`${value} is no integer that fits an int`);
+  return value;
+}
+
+/** Deno would hand on the low bits of a larger number, and a negative one as a huge one. */
+function size(value: number | bigint): bigint {
+  const whole = BigInt(value);
+  if (whole !== BigInt.asUintN(64, whole)) {
+    throw new RangeError(`${value} is no integer that fits a size_t`);
+  }
+  return whole;
+}
+
 /** Memory for a filter. A size of 0 says that no size_t can hold it. */
 function newFilter(size: bigint): Bytes {
   if (size === 0n) throw new BloomError(TOO_LARGE);
@@ -99,13 +114,13 @@ export function hash(key: Bytes): number {
   return native.leveldb_bloom_hash(key, BigInt(key.length));
 }
 
-export function falsePositiveRate(bitsPerKey: number, keys: number): number {
-  return native.leveldb_bloom_false_positive_rate(bitsPerKey, BigInt(keys));
+export function falsePositiveRate(bitsPerKey: number, keys: number | bigint): number {
+  return native.leveldb_bloom_false_positive_rate(int(bitsPerKey), size(keys));
 }
 
 /** 0: no number of bits per key reaches that rate. */
-export function bitsPerKeyFor(rate: number, keys: number): number {
-  return native.leveldb_bloom_bits_per_key_for(rate, BigInt(keys));
+export function bitsPerKeyFor(rate: number, keys: number | bigint): number {
+  return native.leveldb_bloom_bits_per_key_for(rate, size(keys));
 }
 
 type Destroy = (handle: Deno.PointerValue) => void;
@@ -145,7 +160,7 @@ class Owner implements Disposable {
 /** Makes filters of so many bits per key. */
 export class Policy extends Owner {
   constructor(bitsPerKey = 10) {
-    super(native.leveldb_bloom_policy_create(bitsPerKey), native.leveldb_bloom_policy_destroy);
+    super(native.leveldb_bloom_policy_create(int(bitsPerKey)), native.leveldb_bloom_policy_destroy);
   }
 
   get kernel(): string {
@@ -184,7 +199,7 @@ export class Policy extends Owner {
 /** Collects keys as they come. */
 export class Builder extends Owner {
   constructor(bitsPerKey = 10) {
-    super(native.leveldb_bloom_builder_create(bitsPerKey), native.leveldb_bloom_builder_destroy);
+    super(native.leveldb_bloom_builder_create(int(bitsPerKey)), native.leveldb_bloom_builder_destroy);
   }
 
   add(key: Bytes): void {
@@ -204,7 +219,7 @@ export class Builder extends Owner {
    * the builder is empty again. Parts of one filter, made with the same total, are united with
    * Filter.union. */
   finish(totalKeys: number | bigint = 0): Filter {
-    const total = BigInt(totalKeys);
+    const total = size(totalKeys);
     const filter = newFilter(native.leveldb_bloom_builder_filter_size(this.handle, total));
     check(native.leveldb_bloom_builder_finish(this.handle, total, filter, BigInt(filter.length)));
     return new Filter(filter);

@@ -47,6 +47,13 @@ func pointer(data []byte) *C.char {
 	return (*C.char)(unsafe.Pointer(&data[0]))
 }
 
+func cInt(bitsPerKey int) (C.int, error) {
+	if int(C.int(bitsPerKey)) != bitsPerKey {
+		return 0, fmt.Errorf("leveldb_bloom: %d bits per key do not fit a C int", bitsPerKey)
+	}
+	return C.int(bitsPerKey), nil
+}
+
 func countFixed(data []byte, keyLength int) (C.size_t, error) {
 	if keyLength < 1 || len(data)%keyLength != 0 {
 		return 0, fmt.Errorf("leveldb_bloom: %d bytes are no whole number of keys of %d", len(data), keyLength)
@@ -77,12 +84,21 @@ func Active() string         { return C.GoString(C.leveldb_bloom_active()) }
 func LivePolicies() int      { return int(C.leveldb_bloom_live_policies()) }
 func Hash(key []byte) uint32 { return uint32(C.leveldb_bloom_hash(pointer(key), C.size_t(len(key)))) }
 
+// FalsePositiveRate gives 1 where there can be no such filter: for fewer than no keys, and for bits per
+// key that NewPolicy refuses.
 func FalsePositiveRate(bitsPerKey, keys int) float64 {
-	return float64(C.leveldb_bloom_false_positive_rate(C.int(bitsPerKey), C.size_t(keys)))
+	bits, err := cInt(bitsPerKey)
+	if err != nil || keys < 0 {
+		return 1
+	}
+	return float64(C.leveldb_bloom_false_positive_rate(bits, C.size_t(keys)))
 }
 
-// BitsPerKeyFor gives 0 where no number of bits per key reaches that rate.
+// BitsPerKeyFor gives 0 where no number of bits per key reaches that rate, as for fewer than no keys.
 func BitsPerKeyFor(rate float64, keys int) int {
+	if keys < 0 {
+		return 0
+	}
 	return int(C.leveldb_bloom_bits_per_key_for(C.double(rate), C.size_t(keys)))
 }
 
@@ -91,8 +107,13 @@ type Policy struct {
 	handle *C.struct_leveldb_bloom_policy
 }
 
+// NewPolicy refuses bits per key that do not fit a C int.
 func NewPolicy(bitsPerKey int) (*Policy, error) {
-	handle := C.leveldb_bloom_policy_create(C.int(bitsPerKey))
+	bits, err := cInt(bitsPerKey)
+	if err != nil {
+		return nil, err
+	}
+	handle := C.leveldb_bloom_policy_create(bits)
 	if handle == nil {
 		return nil, NoMemory
 	}
@@ -168,8 +189,13 @@ type Builder struct {
 	handle *C.struct_leveldb_bloom_builder
 }
 
+// NewBuilder refuses what NewPolicy does.
 func NewBuilder(bitsPerKey int) (*Builder, error) {
-	handle := C.leveldb_bloom_builder_create(C.int(bitsPerKey))
+	bits, err := cInt(bitsPerKey)
+	if err != nil {
+		return nil, err
+	}
+	handle := C.leveldb_bloom_builder_create(bits)
 	if handle == nil {
 		return nil, NoMemory
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -149,6 +150,33 @@ func TestErrors(t *testing.T) {
 	}
 	if err := builder.Add(nil); err != ErrClosed {
 		t.Error(err)
+	}
+}
+
+func TestNumbersThatCHasNoRoomFor(t *testing.T) {
+	for _, bits := range []int{math.MinInt32 - 1, math.MaxInt32 + 1, 1<<32 + 10} {
+		if _, err := NewPolicy(bits); err == nil {
+			t.Errorf("policy of %d", bits)
+		}
+		if _, err := NewBuilder(bits); err == nil {
+			t.Errorf("builder of %d", bits)
+		}
+		if rate := FalsePositiveRate(bits, 1000); rate != 1 {
+			t.Errorf("%g for %d bits", rate, bits)
+		}
+	}
+	for _, bits := range []int{math.MinInt32, math.MaxInt32} {
+		must(NewPolicy(bits)).Close()
+		must(NewBuilder(bits)).Close()
+	}
+	if rate := FalsePositiveRate(math.MaxInt32, 1000); rate > 0.001 {
+		t.Error(rate)
+	}
+	if rate := FalsePositiveRate(10, -1); rate != 1 {
+		t.Error(rate)
+	}
+	if bits := BitsPerKeyFor(1, -1); bits != 0 {
+		t.Error(bits)
 	}
 }
 

@@ -118,7 +118,12 @@ public final class BloomTest {
         LevelDbBloom.Filter small = policy.createFilter(List.of(a));
         LevelDbBloom.Filter large = policy.createFilter(Collections.nCopies(100, a));
         fails(4, () -> small.union(large));
-        fails(2, () -> builder.finish(Long.MIN_VALUE));
+        fails(2, () -> builder.finish(Long.MAX_VALUE));
+        for (long keys : new long[] {-1, Long.MIN_VALUE}) {
+            fails(IllegalArgumentException.class, () -> builder.finish(keys));
+            fails(IllegalArgumentException.class, () -> LevelDbBloom.falsePositiveRate(10, keys));
+            fails(IllegalArgumentException.class, () -> LevelDbBloom.bitsPerKeyFor(0.01, keys));
+        }
         for (ByteBuffer data : new ByteBuffer[] {ByteBuffer.allocate(10), ByteBuffer.allocateDirect(10)}) {
             for (LongBuffer wrong : new LongBuffer[] {offsets(0, 7, 5), offsets(-1, 7, 9), offsets(0, 5, 11)}) {
                 fails(1, () -> policy.createFilterOffsets(data, wrong));

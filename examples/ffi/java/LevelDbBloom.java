@@ -73,12 +73,12 @@ public final class LevelDbBloom {
     public static int hash(byte[] key) { return leveldb_bloom_hash(key, key.length); }
 
     public static double falsePositiveRate(int bitsPerKey, long keys) {
-        return leveldb_bloom_false_positive_rate(bitsPerKey, keys);
+        return leveldb_bloom_false_positive_rate(bitsPerKey, count(keys));
     }
 
     /** 0: no number of bits per key reaches that rate. */
     public static int bitsPerKeyFor(double rate, long keys) {
-        return leveldb_bloom_bits_per_key_for(rate, keys);
+        return leveldb_bloom_bits_per_key_for(rate, count(keys));
     }
 
     /** What the library calls a status; its text is the library's. */
@@ -94,6 +94,12 @@ public final class LevelDbBloom {
 
     private static void check(int status) {
         if (status != 0) throw new BloomException(status);
+    }
+
+    /** A negative long would be a huge size_t. */
+    private static long count(long keys) {
+        if (keys < 0) throw new IllegalArgumentException("there cannot be " + keys + " keys");
+        return keys;
     }
 
     private static long countFixed(ByteBuffer data, int keyLength) {
@@ -247,7 +253,7 @@ public final class LevelDbBloom {
          */
         public Filter finish(long totalKeys) {
             try {
-                Memory filter = newFilter(leveldb_bloom_builder_filter_size(handle(), totalKeys));
+                Memory filter = newFilter(leveldb_bloom_builder_filter_size(handle(), count(totalKeys)));
                 check(leveldb_bloom_builder_finish(handle(), totalKeys, filter, filter.size()));
                 return new Filter(filter);
             } finally {

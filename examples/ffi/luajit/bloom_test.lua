@@ -88,6 +88,26 @@ end
 assert(not pcall(policy.create_filter_fixed, policy, "12345", 2))
 assert(not pcall(policy.create_filter_fixed, policy, "12345", 0))
 assert(not pcall(policy.create_filter_offsets, policy, "12345", ffi.new("int32_t[2]", { 0, 5 })))
+
+local function refused(call, ...)
+  for _, number in ipairs({ ... }) do
+    local fine, problem = pcall(call, number)
+    assert(not fine and tostring(problem):find("is no integer that fits", 1, true), tostring(number))
+  end
+end
+local function rate_of_bits(bits) return bloom.false_positive_rate(bits, 1) end
+for _, call in ipairs({ bloom.policy, bloom.builder, rate_of_bits }) do
+  refused(call, 2.9, 0 / 0, math.huge, -2 ^ 31 - 1, 2 ^ 31, 2 ^ 32 + 10, 2 ^ 32 + 10LL, true)
+  for _, bits in ipairs({ -2 ^ 31, 2 ^ 31 - 1, 10LL }) do call(bits) end
+end
+local function finish(keys) return builder:finish(keys) end
+local function rate_of_keys(keys) return bloom.false_positive_rate(10, keys) end
+local function bits_for(keys) return bloom.bits_per_key_for(0.01, keys) end
+for _, call in ipairs({ finish, rate_of_keys, bits_for }) do
+  refused(call, 100.7, 0 / 0, -1, -1LL, 2 ^ 64 + 4096, true)
+  for _, keys in ipairs({ 100, 100LL }) do call(keys) end
+end
+
 for _ = 1, 2 do
   policy:close()
   builder:close()

@@ -34,6 +34,18 @@ local function check(status)
   end
 end
 
+-- LuaJIT would hand on what remains of a number that the C type does not hold.
+local function integer(value, ctype, lowest, limit, level)
+  local number = tonumber(value) or 0 / 0
+  if not (number % 1 == 0 and number >= lowest and number < limit) then
+    error(("%s is no integer that fits %s"):format(tostring(value), ctype), level or 3)
+  end
+  return value
+end
+
+local function int(value) return integer(value, "an int", -2 ^ 31, 2 ^ 31) end
+local function size_t(value, level) return integer(value, "a size_t", 0, 2 ^ 64, level) end
+
 function bloom.version() return ffi.string(library.leveldb_bloom_version()) end
 function bloom.active() return ffi.string(library.leveldb_bloom_active()) end
 function bloom.status_message(status)
@@ -42,11 +54,13 @@ end
 function bloom.live_policies() return tonumber(library.leveldb_bloom_live_policies()) end
 function bloom.hash(key) return library.leveldb_bloom_hash(key, #key) end
 function bloom.false_positive_rate(bits_per_key, keys)
-  return library.leveldb_bloom_false_positive_rate(bits_per_key, keys)
+  return library.leveldb_bloom_false_positive_rate(int(bits_per_key), size_t(keys))
 end
 
 -- 0: no number of bits per key reaches that rate.
-function bloom.bits_per_key_for(rate, keys) return library.leveldb_bloom_bits_per_key_for(rate, keys) end
+function bloom.bits_per_key_for(rate, keys)
+  return library.leveldb_bloom_bits_per_key_for(rate, size_t(keys))
+end
 
 -- Memory for a filter. A size of 0 says that no size_t can hold it.
 local function new_filter(size)
@@ -145,7 +159,7 @@ local Policy = { close = close }
 Policy.__index = Policy
 
 function bloom.policy(bits_per_key)
-  return owned(Policy, library.leveldb_bloom_policy_create(bits_per_key or 10),
+  return owned(Policy, library.leveldb_bloom_policy_create(int(bits_per_key or 10)),
     library.leveldb_bloom_policy_destroy)
 end
 
@@ -183,7 +197,7 @@ local Builder = { close = close }
 Builder.__index = Builder
 
 function bloom.builder(bits_per_key)
-  return owned(Builder, library.leveldb_bloom_builder_create(bits_per_key or 10),
+  return owned(Builder, library.leveldb_bloom_builder_create(int(bits_per_key or 10)),
     library.leveldb_bloom_builder_destroy)
 end
 
@@ -199,7 +213,7 @@ function Builder:num_keys() return tonumber(library.leveldb_bloom_builder_num_ke
 -- The filter of the keys added, as large as one for total_keys; the builder is empty again. Parts of
 -- one filter, made with the same total, are united with Filter:union.
 function Builder:finish(total_keys)
-  local handle, total = handle_of(self), total_keys or 0
+  local handle, total = handle_of(self), size_t(total_keys or 0)
   local size = library.leveldb_bloom_builder_filter_size(handle, total)
   local filter = new_filter(size)
   check(library.leveldb_bloom_builder_finish(handle, total, filter, size))

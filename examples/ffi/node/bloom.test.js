@@ -118,6 +118,25 @@ function main() {
     assert.throws(() => builder.add(data), /closed/);
   });
 
+  test('numbers that C has no room for', () => {
+    const builder = new bloom.Builder();
+    const refused = (use, numbers) => numbers.forEach((number) =>
+      assert.throws(() => use(number), { name: 'RangeError', message: new RegExp(`^${number} `) }));
+    for (const use of [(bits) => new bloom.Policy(bits), (bits) => new bloom.Builder(bits),
+      (bits) => bloom.falsePositiveRate(bits, 1)]) {
+      refused(use, [2.9, NaN, Infinity, -(2 ** 31) - 1, 2 ** 31, 2 ** 32 + 10, 2n ** 32n + 10n]);
+      for (const bits of [-(2 ** 31), 2 ** 31 - 1, 10n]) use(bits);
+      assert.throws(() => use('10'), TypeError);
+    }
+    for (const use of [(keys) => builder.finish(keys), (keys) => bloom.falsePositiveRate(10, keys),
+      (keys) => bloom.bitsPerKeyFor(0.01, keys)]) {
+      refused(use, [100.7, NaN, Infinity, -1, -1n, 2 ** 64, 2n ** 64n, 2n ** 64n + 100n]);
+      for (const keys of [100, 100n]) use(keys);
+      assert.throws(() => use('100'), TypeError);
+    }
+    assert.strictEqual(bloom.bitsPerKeyFor(0.01, 2n ** 64n - 1n), 0);
+  });
+
   test('the collector', async () => {
     assert.ok(global.gc, 'run with --expose-gc');
     const collect = async (limit) => {

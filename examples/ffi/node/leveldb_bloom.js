@@ -65,6 +65,17 @@ function check(status) {
   if (status !== 0) throw new BloomError(status);
 }
 
+/** koffi would hand on what remains of a number that the C type does not hold. */
+function integer(value, lowest, highest) {
+  if ((typeof value === 'number' && !Number.isInteger(value)) || value < lowest || value > highest) {
+    throw new RangeError(`${value} is no integer from ${lowest} to ${highest}`);
+  }
+  return value;
+}
+
+const int = (value) => integer(value, -(2 ** 31), 2 ** 31 - 1);
+const size = (value) => integer(value, 0, 2n ** 64n - 1n);
+
 /** Memory for a filter. A size of 0 says that no size_t can hold it. */
 function newFilter(size) {
   if (size === 0) throw new BloomError(TOO_LARGE);
@@ -116,7 +127,7 @@ class Owner {
 /** Makes filters of so many bits per key. */
 class Policy extends Owner {
   constructor(bitsPerKey = 10) {
-    super(native.policy_create(bitsPerKey), native.policy_destroy);
+    super(native.policy_create(int(bitsPerKey)), native.policy_destroy);
   }
 
   get kernel() { return native.kernel(this.handle); }
@@ -152,7 +163,7 @@ class Policy extends Owner {
 /** Collects keys as they come. */
 class Builder extends Owner {
   constructor(bitsPerKey = 10) {
-    super(native.builder_create(bitsPerKey), native.builder_destroy);
+    super(native.builder_create(int(bitsPerKey)), native.builder_destroy);
   }
 
   add(key) { check(native.builder_add(this.handle, key, key.byteLength)); }
@@ -167,7 +178,7 @@ class Builder extends Owner {
    * the builder is empty again. Parts of one filter, made with the same total, are united with
    * Filter.union. */
   finish(totalKeys = 0) {
-    const data = newFilter(native.builder_filter_size(this.handle, totalKeys));
+    const data = newFilter(native.builder_filter_size(this.handle, size(totalKeys)));
     check(native.builder_finish(this.handle, totalKeys, data, data.length));
     return new Filter(data);
   }
@@ -230,7 +241,7 @@ module.exports = {
   statusMessage: native.status_message,
   livePolicies: native.live_policies,
   hash: (key) => native.hash(key, key.byteLength),
-  falsePositiveRate: native.false_positive_rate,
+  falsePositiveRate: (bitsPerKey, keys) => native.false_positive_rate(int(bitsPerKey), size(keys)),
   /** 0: no number of bits per key reaches that rate. */
-  bitsPerKeyFor: native.bits_per_key_for,
+  bitsPerKeyFor: (rate, keys) => native.bits_per_key_for(rate, size(keys)),
 };

@@ -2,6 +2,7 @@
 slices, chunks, nulls, a million keys, threads."""
 
 import concurrent.futures
+import decimal
 import gc
 import json
 import os
@@ -127,6 +128,17 @@ class ArraysTest(unittest.TestCase):
         builder.close()
         builder.close()
         self.assertRaises(ValueError, builder.finish)
+
+    def test_numbers_that_c_has_no_room_for(self):
+        builder = bloom.Builder()
+        for bits in (-2**31 - 1, 2**31, 2**32 + 10):
+            self.assertRaises(OverflowError, bloom.Builder, bits)
+        for keys in (-1, 2**64, 2**64 + 5):
+            self.assertRaises(OverflowError, builder.finish, keys)
+        # cffi refuses Python's fractions, and cuts off those of others.
+        for fraction in (2.9, numpy.float32(2.9), decimal.Decimal("2.9")):
+            self.assertRaises(TypeError, bloom.Builder, fraction)
+            self.assertRaises(TypeError, builder.finish, fraction)
 
     def test_threads(self):
         def part(number):

@@ -108,6 +108,23 @@ class LibraryTest(unittest.TestCase):
                 for use in (fixed.may_match, fixed.positions, builder.add, bloom.key_hash):
                     self.assertRaises(ctypes.ArgumentError, use, wide)
 
+    def test_numbers_that_c_has_no_room_for(self):
+        builder = bloom.Builder()
+        for bits in (-2**31, 2**31 - 1):
+            bloom.Policy(bits).close()
+            bloom.Builder(bits).close()
+            bloom.false_positive_rate(bits, 1)
+        for use in (bloom.Policy, bloom.Builder, lambda bits: bloom.false_positive_rate(bits, 1)):
+            for bits in (-2**31 - 1, 2**31, 2**32 + 10):
+                self.assertRaises(OverflowError, use, bits)
+            self.assertRaises(TypeError, use, 2.9)
+        self.assertEqual(bloom.bits_per_key_for(0.01, 2**64 - 1), 0)
+        for use in (builder.finish, lambda keys: bloom.false_positive_rate(10, keys),
+                    lambda keys: bloom.bits_per_key_for(0.01, keys)):
+            for keys in (-1, 2**64, 2**64 + 5):
+                self.assertRaises(OverflowError, use, keys)
+            self.assertRaises(TypeError, use, 100.7)
+
     def test_errors(self):
         def status_of(call, *arguments):
             with self.assertRaises(bloom.BloomError) as caught:

@@ -74,6 +74,14 @@ def _check(status):
         raise BloomError(status)
 
 
+def _integer(kind, value):
+    """ctypes would hand on what remains of a number that the C type does not hold."""
+    converted = kind(value)
+    if converted.value != value:
+        raise OverflowError(f"{value} does not fit {kind.__name__}")
+    return converted
+
+
 def _flat(buffer):
     """The memory of a buffer as an argument, and its length in bytes: no copy, unless it is
     read-only and not bytes."""
@@ -126,12 +134,12 @@ def key_hash(key):
 
 
 def false_positive_rate(bits_per_key, num_keys):
-    return _false_positive_rate(bits_per_key, num_keys)
+    return _false_positive_rate(_integer(c_int, bits_per_key), _integer(c_size_t, num_keys))
 
 
 def bits_per_key_for(rate, num_keys):
     """0: no number of bits per key reaches that rate."""
-    return _bits_per_key_for(rate, num_keys)
+    return _bits_per_key_for(rate, _integer(c_size_t, num_keys))
 
 
 class _Owner:
@@ -160,7 +168,7 @@ class Policy(_Owner):
     """Makes filters of so many bits per key; any number of threads may use one."""
 
     def __init__(self, bits_per_key=10):
-        super().__init__(_policy_create(bits_per_key), _policy_destroy)
+        super().__init__(_policy_create(_integer(c_int, bits_per_key)), _policy_destroy)
 
     @property
     def kernel(self):
@@ -194,7 +202,7 @@ class Builder(_Owner):
     """Collects keys as they come; for one thread at a time."""
 
     def __init__(self, bits_per_key=10):
-        super().__init__(_builder_create(bits_per_key), _builder_destroy)
+        super().__init__(_builder_create(_integer(c_int, bits_per_key)), _builder_destroy)
 
     def add(self, key):
         _check(_builder_add(self._handle, key, len(key)))
@@ -208,8 +216,9 @@ class Builder(_Owner):
     def finish(self, total_keys=0):
         """The filter of the keys added, as large as one for total_keys; the builder is empty
         again. Parts of one filter, made with the same total, are united with Filter.union."""
-        memory = _new_filter(_builder_filter_size(self._handle, total_keys))
-        _check(_builder_finish(self._handle, total_keys, memory, len(memory)))
+        total = _integer(c_size_t, total_keys)
+        memory = _new_filter(_builder_filter_size(self._handle, total))
+        _check(_builder_finish(self._handle, total, memory, len(memory)))
         return Filter(memory.raw)
 
 

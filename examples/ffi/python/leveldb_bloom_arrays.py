@@ -3,6 +3,7 @@
 Shows: the declarations read from leveldb_bloom.cdef.h; no copy of a key, neither in nor out.
 """
 
+import operator
 import os
 
 import cffi
@@ -101,7 +102,8 @@ class Builder:
     """Collects the keys of arrays, chunked ones too; for one thread at a time."""
 
     def __init__(self, bits_per_key=10):
-        handle = _library.leveldb_bloom_builder_create(bits_per_key)
+        # cffi refuses what does not fit, but cuts off the fractions of numpy and decimal.
+        handle = _library.leveldb_bloom_builder_create(operator.index(bits_per_key))
         if not handle:
             raise MemoryError
         self._open = _ffi.gc(handle, _library.leveldb_bloom_builder_destroy, 1000)
@@ -132,6 +134,7 @@ class Builder:
             _check(getattr(_library, "leveldb_bloom_builder_add_" + ending)(self._handle, *arguments))
 
     def finish(self, total_keys=0):
+        total_keys = operator.index(total_keys)
         size = _library.leveldb_bloom_builder_filter_size(self._handle, total_keys)
         if size == 0:
             raise BloomError(_library.LEVELDB_BLOOM_TOO_LARGE)

@@ -99,6 +99,21 @@ def test_errors
   raised(IOError) { builder << 'a' }
 end
 
+def test_numbers_that_c_has_no_room_for
+  builder = LevelDBBloom::Builder.new
+  [->(bits) { LevelDBBloom::Policy.new(bits) }, ->(bits) { LevelDBBloom::Builder.new(bits) },
+   ->(bits) { LevelDBBloom.false_positive_rate(bits, 1) }].each do |use|
+    [2.9, Float::NAN, 5r / 2, -2**31 - 1, 2**31, 2**32 + 10].each { |n| raised(RangeError) { use.(n) } }
+    [-2**31, 2**31 - 1].each(&use)
+  end
+  [->(keys) { builder.finish(keys) }, ->(keys) { LevelDBBloom.false_positive_rate(10, keys) },
+   ->(keys) { LevelDBBloom.bits_per_key_for(0.01, keys) }].each do |use|
+    [100.7, Float::NAN, -1, 2**64, 2**64 + 5].each { |n| raised(RangeError) { use.(n) } }
+    use.(100)
+  end
+  assert_equal(0, LevelDBBloom.bits_per_key_for(0.01, 2**64 - 1), 'too many keys')
+end
+
 def test_finalisers
   GC.start
   living = LevelDBBloom.live_policies
@@ -136,6 +151,7 @@ end
 golden = test_golden
 test_library
 test_errors
+test_numbers_that_c_has_no_room_for
 test_finalisers
 
 data = (0...KEYS).map { |i| format('key-%012d', i) }.join.b

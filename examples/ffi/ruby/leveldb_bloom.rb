@@ -49,8 +49,10 @@ module LevelDBBloom
     [name, Fiddle::Function.new(LIBRARY["leveldb_bloom_#{name}"], arguments, result)]
   end.freeze
   KEY_MAY_MATCH = FUNCTIONS[:key_may_match]
+  INTS = (-2**31..2**31 - 1)
+  SIZES = (0..2**64 - 1)
   private_constant :P, :SIZE, :INT, :BYTE, :UINT32, :DOUBLE, :KEYS, :FIXED, :ANSWERS, :FUNCTIONS,
-                   :KEY_MAY_MATCH
+                   :KEY_MAY_MATCH, :INTS, :SIZES
 
   TOO_LARGE = 2
 
@@ -70,6 +72,13 @@ module LevelDBBloom
     def check(name, *arguments)
       status = call(name, *arguments)
       raise Error, status unless status.zero?
+    end
+
+    # Fiddle would cut off a fraction, and hand on a negative size as a huge one.
+    def integer(value, range)
+      return value if value.is_a?(Integer) && range.cover?(value)
+
+      raise RangeError, "#{value.inspect} is no Integer in #{range}"
     end
 
     # A String for the library to write a filter in. A size of 0 says that no size_t can hold it.
@@ -101,10 +110,12 @@ module LevelDBBloom
     def status_message(status) = call(:status_message, status).to_s
     def live_policies = call(:live_policies)
     def key_hash(key) = call(:hash, key, key.bytesize)
-    def false_positive_rate(bits_per_key, keys) = call(:false_positive_rate, bits_per_key, keys)
+    def false_positive_rate(bits_per_key, keys)
+      call(:false_positive_rate, integer(bits_per_key, INTS), integer(keys, SIZES))
+    end
 
     # 0: no number of bits per key reaches that rate.
-    def bits_per_key_for(rate, keys) = call(:bits_per_key_for, rate, keys)
+    def bits_per_key_for(rate, keys) = call(:bits_per_key_for, rate, integer(keys, SIZES))
   end
 
   # A handle of the library: given back by close, the end of `open`'s block, or the collector.
@@ -143,7 +154,8 @@ module LevelDBBloom
   # Makes filters of so many bits per key; any number of threads may use one.
   class Policy < Owner
     def initialize(bits_per_key = 10)
-      super(LevelDBBloom.call(:policy_create, bits_per_key), :policy_destroy)
+      super(LevelDBBloom.call(:policy_create, LevelDBBloom.integer(bits_per_key, INTS)),
+            :policy_destroy)
     end
 
     def kernel = LevelDBBloom.call(:kernel, handle).to_s
@@ -176,7 +188,8 @@ module LevelDBBloom
   # Collects keys as they come; for one thread at a time.
   class Builder < Owner
     def initialize(bits_per_key = 10)
-      super(LevelDBBloom.call(:builder_create, bits_per_key), :builder_destroy)
+      super(LevelDBBloom.call(:builder_create, LevelDBBloom.integer(bits_per_key, INTS)),
+            :builder_destroy)
     end
 
     def add(key)
@@ -194,6 +207,7 @@ module LevelDBBloom
     # The filter of the keys added, as large as one for total_keys; the builder is empty again.
     # Parts of one filter, made with the same total, are united with Filter#|.
     def finish(total_keys = 0)
+      LevelDBBloom.integer(total_keys, SIZES)
       filter = LevelDBBloom.new_filter(LevelDBBloom.call(:builder_filter_size, handle, total_keys))
       LevelDBBloom.check(:builder_finish, handle, total_keys, filter, filter.bytesize)
       Filter.new(filter)
