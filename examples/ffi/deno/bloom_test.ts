@@ -102,8 +102,10 @@ Deno.test("errors", () => {
       status(1, () => small.mayMatchOffsets(data, offsets));
     }
   }
-  for (const length of [3, 0]) {
+  for (const length of [3, 0, 2.5, NaN]) {
     check(thrown(() => policy.createFilterFixed(data, length)) instanceof RangeError, length);
+    check(thrown(() => small.mayMatchFixed(data, length)) instanceof RangeError, length);
+    check(thrown(() => builder.addFixed(data, length)) instanceof RangeError, length);
   }
   for (let i = 0; i < 2; i++) {
     policy.close();

@@ -85,8 +85,11 @@ for _, wrong in ipairs({ offsets_of(0, 7, 5), offsets_of(-1, 7, 9), offsets_of(0
   equal(1, status_of(policy.create_filter_offsets, policy, "0123456789", wrong), "offsets")
   equal(1, status_of(small.may_match_offsets, small, "0123456789", wrong), "offsets")
 end
-assert(not pcall(policy.create_filter_fixed, policy, "12345", 2))
-assert(not pcall(policy.create_filter_fixed, policy, "12345", 0))
+for _, length in ipairs({ 3, 0, 2.5, 0 / 0 }) do
+  assert(not pcall(policy.create_filter_fixed, policy, "0123456789", length), length)
+  assert(not pcall(small.may_match_fixed, small, "0123456789", length), length)
+  assert(not pcall(builder.add_fixed, builder, "0123456789", length), length)
+end
 assert(not pcall(policy.create_filter_offsets, policy, "12345", ffi.new("int32_t[2]", { 0, 5 })))
 
 local function refused(call, ...)

@@ -69,7 +69,7 @@ local function new_filter(size)
 end
 
 local function count_fixed(data, key_length)
-  if key_length < 1 or #data % key_length ~= 0 then
+  if size_t(key_length, 4) < 1 or #data % key_length ~= 0 then
     error(#data .. " bytes are no whole number of keys of " .. key_length, 3)
   end
   return #data / key_length

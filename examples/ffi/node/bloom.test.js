@@ -107,8 +107,10 @@ function main() {
       }
     }
     assert.throws(() => policy.createFilterOffsets(data, [0, 1]), TypeError);
-    for (const length of [3, 0, undefined]) {
+    for (const length of [3, 0, 2.5, NaN, undefined]) {
       assert.throws(() => policy.createFilterFixed(data, length), RangeError);
+      assert.throws(() => small.mayMatchFixed(data, length), RangeError);
+      assert.throws(() => builder.addFixed(data, length), RangeError);
     }
     for (let i = 0; i < 2; i++) {
       policy.close();

@@ -83,7 +83,7 @@ function newFilter(size) {
 }
 
 function fixedKeys(data, keyLength) {
-  if (!(keyLength >= 1) || data.byteLength % keyLength !== 0) {
+  if (!(size(keyLength) >= 1) || data.byteLength % keyLength !== 0) {
     throw new RangeError(`${data.byteLength} bytes are no whole number of keys of ${keyLength}`);
   }
   return [data, keyLength, data.byteLength / keyLength];

@@ -144,8 +144,10 @@ class LibraryTest(unittest.TestCase):
                 self.assertEqual(status_of(policy.create_filter_offsets, b"0123456789", offsets),
                                  invalid)
                 self.assertEqual(status_of(small.may_match_offsets, b"0123456789", offsets), invalid)
-        self.assertRaises(ValueError, policy.create_filter_fixed, b"12345", 2)
-        self.assertRaises(ValueError, policy.create_filter_fixed, b"12345", 0)
+        for use in (policy.create_filter_fixed, small.may_match_fixed, builder.add_fixed):
+            self.assertRaises(ValueError, use, b"12345", 2)
+            self.assertRaises(ValueError, use, b"12345", 0)
+            self.assertRaises((TypeError, ctypes.ArgumentError), use, b"0123456789", 2.5)
         for closed, use in ((policy, lambda: policy.create_filter([])), (builder, builder.finish)):
             closed.close()
             closed.close()

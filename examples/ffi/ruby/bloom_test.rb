@@ -92,8 +92,12 @@ def test_errors
     assert_equal(1, status_of.call { policy.create_filter_offsets('0123456789', offsets) }, wrong)
     assert_equal(1, status_of.call { small.may_match_offsets('0123456789', offsets) }, wrong)
   end
-  raised(ArgumentError) { policy.create_filter_fixed('12345', 2) }
-  raised(ArgumentError) { small.may_match_fixed('12345', 0) }
+  kinds = { 3 => ArgumentError, 0 => ArgumentError, 2.5 => RangeError, 5r / 2 => RangeError }
+  kinds.each do |length, kind|
+    raised(kind) { policy.create_filter_fixed('0123456789', length) }
+    raised(kind) { small.may_match_fixed('0123456789', length) }
+    raised(kind) { builder.add_fixed('0123456789', length) }
+  end
   2.times { [policy, builder].each(&:close) }
   raised(IOError) { policy.create_filter(%w[a]) }
   raised(IOError) { builder << 'a' }

@@ -89,7 +89,7 @@ module LevelDBBloom
     end
 
     def fixed(data, key_length)
-      if key_length < 1 || data.bytesize % key_length != 0
+      if integer(key_length, SIZES) < 1 || data.bytesize % key_length != 0
         raise ArgumentError, "#{data.bytesize} bytes are no whole number of keys of #{key_length}"
       end
 
