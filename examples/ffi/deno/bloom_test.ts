@@ -142,6 +142,26 @@ Deno.test("numbers that C has no room for", () => {
   check(bloom.bitsPerKeyFor(0.01, 2n ** 64n - 1n) === 0, "too many keys");
 });
 
+Deno.test("a filter whose bytes went to a worker", () => {
+  using policy = new bloom.Policy();
+  const key = encoder.encode("hello");
+  const [sent, kept] = [policy.createFilter([key]), policy.createFilter([key])];
+  structuredClone(sent.data, { transfer: [sent.data.buffer] });
+  for (const use of [
+    () => sent.mayMatch(key),
+    () => sent.mayMatchFixed(key, 5),
+    () => sent.mayMatchOffsets(key, Int32Array.of(0, 5)),
+    () => sent.inspect(),
+    () => sent.positions(key),
+    () => sent.union(kept),
+    () => kept.union(sent),
+  ]) {
+    check(`${thrown(use)}`.includes("transferred"), use);
+  }
+  check(kept.mayMatch(key), "what was kept");
+  check(!new bloom.Filter(new Uint8Array(0)).mayMatch(key), "no bytes");
+});
+
 Deno.test("the collector", async () => {
   const gc = (globalThis as { gc?: () => void }).gc;
   check(gc !== undefined, "run with --v8-flags=--expose-gc");

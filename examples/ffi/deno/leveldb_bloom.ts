@@ -228,14 +228,25 @@ export class Builder extends Owner {
 
 /** The bytes of a filter: one key, or many at once. */
 export class Filter {
-  #length: bigint;
+  #length: number;
+  /** The length, for which no call makes another bigint. */
+  #size: bigint;
 
   constructor(readonly data: Bytes) {
-    this.#length = BigInt(data.length);
+    this.#length = data.length;
+    this.#size = BigInt(data.length);
+  }
+
+  /** A buffer has no bytes left here once a worker got it, and then every key would be absent. */
+  get #bytes(): Bytes {
+    if (this.data.length !== this.#length) {
+      throw new Error(`the filter's ${this.#length} bytes were transferred or resized`);
+    }
+    return this.data;
   }
 
   mayMatch(key: Bytes): boolean {
-    return native.leveldb_bloom_key_may_match(key, BigInt(key.length), this.data, this.#length) !== 0;
+    return native.leveldb_bloom_key_may_match(key, BigInt(key.length), this.#bytes, this.#size) !== 0;
   }
 
   /** A byte of 0 or 1 for each key. */
@@ -244,7 +255,7 @@ export class Filter {
     const ask = offsets instanceof Int32Array
       ? native.leveldb_bloom_keys_may_match_offsets32
       : native.leveldb_bloom_keys_may_match_offsets64;
-    check(ask(data, BigInt(data.length), offsets, BigInt(results.length), this.data, this.#length,
+    check(ask(data, BigInt(data.length), offsets, BigInt(results.length), this.#bytes, this.#size,
       results, null, null));
     return results;
   }
@@ -252,21 +263,21 @@ export class Filter {
   mayMatchFixed(data: Bytes, keyLength: number): Bytes {
     const results = new Uint8Array(countFixed(data, keyLength));
     check(native.leveldb_bloom_keys_may_match_fixed(data, BigInt(keyLength), BigInt(results.length),
-      this.data, this.#length, results, null, null));
+      this.#bytes, this.#size, results, null, null));
     return results;
   }
 
   /** The filter of both filters' keys. */
   union(other: Filter): Filter {
-    const into = this.data.slice();
-    check(native.leveldb_bloom_union(into, this.#length, other.data, other.#length));
+    const into = this.#bytes.slice();
+    check(native.leveldb_bloom_union(into, this.#size, other.#bytes, other.#size));
     return new Filter(into);
   }
 
   /** What the bytes say. */
   inspect() {
     const info = new DataView(new ArrayBuffer(48));
-    check(native.leveldb_bloom_inspect(this.data, this.#length, info.buffer));
+    check(native.leveldb_bloom_inspect(this.#bytes, this.#size, info.buffer));
     return {
       bits: Number(info.getBigUint64(0, true)),
       bitsSet: Number(info.getBigUint64(8, true)),
@@ -280,7 +291,7 @@ export class Filter {
   /** The bits that a query for the key reads. */
   positions(key: Bytes): number[] {
     const found = new BigUint64Array(30);
-    const number = native.leveldb_bloom_positions(key, BigInt(key.length), this.data, this.#length,
+    const number = native.leveldb_bloom_positions(key, BigInt(key.length), this.#bytes, this.#size,
       found, BigInt(found.length));
     return Array.from(found.subarray(0, Number(number)), Number);
   }

@@ -139,6 +139,18 @@ function main() {
     assert.strictEqual(bloom.bitsPerKeyFor(0.01, 2n ** 64n - 1n), 0);
   });
 
+  test('a filter whose bytes went to a worker', () => {
+    const [key, policy] = [Buffer.from('hello'), new bloom.Policy()];
+    const [sent, kept] = [policy.createFilter([key]), policy.createFilter([key])];
+    structuredClone(sent.data, { transfer: [sent.data.buffer] });
+    const uses = [() => sent.mayMatch(key), () => sent.mayMatchFixed(key, 5), () => sent.inspect(),
+      () => sent.mayMatchOffsets(key, Int32Array.of(0, 5)), () => sent.positions(key),
+      () => sent.union(kept), () => kept.union(sent)];
+    for (const use of uses) assert.throws(use, /transferred/);
+    assert.ok(kept.mayMatch(key));
+    assert.strictEqual(new bloom.Filter(Buffer.alloc(0)).mayMatch(key), false);
+  });
+
   test('the collector', async () => {
     assert.ok(global.gc, 'run with --expose-gc');
     const collect = async (limit) => {

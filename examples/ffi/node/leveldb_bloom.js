@@ -193,7 +193,15 @@ class Filter {
     this.#length = data.byteLength;
   }
 
-  mayMatch(key) { return native.key_may_match(key, key.byteLength, this.data, this.#length) !== 0; }
+  /** A buffer has no bytes left here once a worker got it, and then every key would be absent. */
+  get #bytes() {
+    if (this.data.byteLength !== this.#length) {
+      throw new Error(`the filter's ${this.#length} bytes were transferred or resized`);
+    }
+    return this.data;
+  }
+
+  mayMatch(key) { return native.key_may_match(key, key.byteLength, this.#bytes, this.#length) !== 0; }
 
   /** A byte of 0 or 1 for each key. */
   mayMatchOffsets(data, offsets) {
@@ -207,21 +215,21 @@ class Filter {
 
   #ask(mayMatch, keys) {
     const results = Buffer.alloc(keys.at(-1));
-    check(mayMatch(...keys, this.data, this.#length, results, null, null));
+    check(mayMatch(...keys, this.#bytes, this.#length, results, null, null));
     return results;
   }
 
   /** The filter of both filters' keys. */
   union(other) {
-    const into = Buffer.from(this.data);
-    check(native.union(into, into.length, other.data, other.data.byteLength));
+    const into = Buffer.from(this.#bytes);
+    check(native.union(into, into.length, other.#bytes, other.#length));
     return new Filter(into);
   }
 
   /** What the bytes say. */
   inspect() {
     const info = {};
-    check(native.inspect(this.data, this.#length, info));
+    check(native.inspect(this.#bytes, this.#length, info));
     return { bits: info.bits, bitsSet: info.bits_set, probes: info.probes, fill: info.fill,
       estimatedKeys: info.estimated_keys, falsePositiveRate: info.false_positive_rate };
   }
@@ -229,7 +237,7 @@ class Filter {
   /** The bits that a query for the key reads. */
   positions(key) {
     const found = new BigUint64Array(30);
-    const number = native.positions(key, key.byteLength, this.data, this.#length, found, found.length);
+    const number = native.positions(key, key.byteLength, this.#bytes, this.#length, found, found.length);
     return Array.from(found.subarray(0, number), Number);
   }
 }
