@@ -95,6 +95,8 @@ fuzz_cargo() { (cd "$root/fuzz" && cargo fuzz "$@"); }
 step "building"
 how=(--sanitizer "$sanitizer")
 [ "$sanitizer" = address ] || how+=(--no-trace-compares)
+# cargo-fuzz has no --locked.
+(cd "$root/fuzz" && cargo metadata --locked --format-version 1 >/dev/null)
 fuzz_cargo build "${how[@]}" --target-dir "$build" 2>"$work.log" ||
   fail "$(cat "$work.log")"
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(fuzz_cargo list)
@@ -122,7 +124,8 @@ for name in "${targets[@]}"; do
     continue
   fi
   step "$name for $seconds s"
-  [ "$jobs" -eq 1 ] || options+=(-fork="$jobs")
+  # Of several at once it would pass over loops without an end and memory without a limit.
+  [ "$jobs" -eq 1 ] || options+=(-fork="$jobs" -ignore_timeouts=0 -ignore_ooms=0)
   start=$SECONDS
   if ! "$program" "${options[@]}" "$corpus" "$root/fuzz/seeds/$name" >"$log" 2>&1; then
     tail -40 "$log"

@@ -299,7 +299,7 @@ TEST_F(FaultsTest, KilledInTheMiddleOfCompactions) {
       ASSERT_TRUE(WIFSIGNALED(status)) << "it ended by itself";
       ASSERT_GE(CountIn(folder.Path("counter")), wanted) << "no such keys in a minute";
       count = CountIn(folder.Path("counter"));
-      if (round % 4 == 3) ExpectAllRead(folder.Path("db"), count, round % 8 == 3, &tables);
+      ExpectAllRead(folder.Path("db"), count, round % 2 == 1, &tables);
       if (HasFatalFailure()) return;
     }
     EXPECT_GT(count, 5000u) << "the writer was hardly ever there";
@@ -309,6 +309,7 @@ TEST_F(FaultsTest, KilledInTheMiddleOfCompactions) {
 
 // The kernel refuses to make any file longer: of the log, of a table, of the manifest.
 TEST_F(FaultsTest, FilesThatCannotGrow) {
+  int all_tables = 0;
   for (const char* limit : {"20000", "40000", "60000", "66000", "70000", "90000"}) {
     SCOPED_TRACE(limit);
     TemporaryFolder folder;
@@ -320,7 +321,9 @@ TEST_F(FaultsTest, FilesThatCannotGrow) {
     const uint64_t count = CountIn(folder.Path("counter"));
     EXPECT_GT(count, 100u);
     ExpectAllRead(folder.Path("db"), count, true, &tables);
+    all_tables += tables;
   }
+  EXPECT_GT(all_tables, 0) << "nothing was ever compacted";
 }
 
 // A file system of a few megabytes, in a namespace of its own; that takes root.

@@ -927,4 +927,50 @@ mod broken {
         VERDICTS[i].store(UNTRIED, Ordering::Relaxed);
         assert!(!named("unheard of").passes());
     }
+
+    /// In a process of its own, where nobody has chosen a kernel yet.
+    #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn a_failed_kernel_is_not_used() {
+        use crate::kernel::{FAILED, PASSED};
+        use std::{env, process::Command};
+
+        const ALONE: &str = "LEVELDB_BLOOM_TEST_ALONE";
+        let verdict = match env::var(ALONE) {
+            Ok(verdict) if verdict == "failed" => FAILED,
+            Ok(_) => UNTRIED,
+            Err(_) => {
+                for verdict in ["untried", "failed"] {
+                    let output = Command::new(env::current_exe().unwrap())
+                        .args(["--exact", "kernel::tests::broken::a_failed_kernel_is_not_used"])
+                        .env(ALONE, verdict)
+                        .output()
+                        .unwrap();
+                    let said = std::string::String::from_utf8_lossy(&output.stdout);
+                    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+                }
+                return;
+            }
+        };
+        let fastest = crate::kernel::KERNELS.iter().find(|kernel| (kernel.supported)()).unwrap();
+        let i = Kernel::NAMES.iter().position(|name| *name == fastest.name()).unwrap();
+        VERDICTS[i].store(verdict, Ordering::Relaxed);
+        let policy = crate::BloomFilterPolicy::new(10);
+        if verdict == UNTRIED {
+            assert_eq!(policy.kernel().name(), fastest.name());
+            assert_eq!(VERDICTS[i].load(Ordering::Relaxed), PASSED, "it was not tried");
+            return;
+        }
+        assert_eq!(policy.kernel().name(), "portable");
+        assert!(Kernel::by_name(fastest.name()).is_none());
+        assert!(Kernel::available().all(|kernel| kernel.name() != fastest.name()));
+        #[cfg(leveldb_bloom_c_interface)]
+        {
+            let active = crate::ffi::leveldb::active(crate::ffi::leveldb::Link::Dynamic);
+            let active = unsafe { core::ffi::CStr::from_ptr(active) }.to_str().unwrap();
+            let failure =
+                format!("; kernel {} failed its self-check, portable is used", fastest.name());
+            assert!(active.ends_with(&failure), "{active}");
+        }
+    }
 }
