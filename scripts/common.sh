@@ -107,5 +107,5 @@ can_preload() {
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
 ensure_rust() {
   command -v cargo >/dev/null ||
-    fail "This needs a Rust toolchain (1.85 or newer): see https://rustup.rs, or install cargo."
+    fail "This needs a Rust toolchain (1.89 or newer): see https://rustup.rs, or install cargo."
 }

@@ -9,14 +9,14 @@ usage: scripts/fuzz.sh [--minutes M | --seconds S] [--jobs N] [--fast] [--plante
                        [--document FILE] [TARGET...] [--help]
 
 Runs the fuzz targets in fuzz/targets, one after another (all, if none is named), with libFuzzer, for
-M minutes each (1 if nothing is said), N processes at a time. Each but the last compares every kernel
-with the portable one, and with stock LevelDB what LevelDB has too.
+M minutes each (1 if nothing is said), N processes at a time. Each but the last two compares every
+kernel with the portable one, and with stock LevelDB what LevelDB has too.
 
   query      any bytes as filters, asked for any keys
   create     filters for any keys and bits per key
   flat       keys one behind the other with any offsets
   builder    builders and union
-  c_api      the exported C functions with hostile arguments
+  c_api      the exported C functions with hostile arguments, by one kernel for each input
   table      any bytes as LevelDB's table files
 
   --fast     without AddressSanitizer, and without watching what is compared with what: several times
@@ -147,8 +147,9 @@ summary() {
       print "# Fuzzing\n"
       print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
-      print "has too; of `table` the fastest kernel alone, for one key a filter. A run that finds something ends"
-      print "there, and is not counted.\n"
+      print "has too; of `c_api` one kernel, and of `table` the fastest alone, for one key a filter. A run that"
+      print "finds something ends there, and is not counted. The code is that of the days named: what came"
+      print "later has been run by CI alone, for seconds at a time.\n"
       print "| Target | Executions | of these with AddressSanitizer | Seconds |"
       print "|---|---:|---:|---:|"
       n = split("query create flat builder c_api table", names, " ")

@@ -16,8 +16,8 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
   other systems  the core builds for macOS, Windows, FreeBSD, Android, with musl and for machines
                  with no system, with the kernels that each should have, where rustup has their
                  standard libraries
-  cargo-deny     licences, bans and sources of every dependency (deny.toml); advisories where their
-                 database can be reached
+  cargo-deny     licences, bans and sources of every dependency, the fuzz targets' too (deny.toml);
+                 advisories where their database can be reached
   API            the public Rust API is the committed one (docs/public-api.txt): a change of it is
                  seen in review, and a removal is a major version
 
@@ -148,6 +148,9 @@ step "cargo-deny"
 tool cargo-deny 0.20.2
 deny() { "$target/tools/bin/cargo-deny" --locked --workspace check --hide-inclusion-graph "$@"; }
 deny licenses bans sources
+# A workspace of its own.
+deny_fuzz() { (cd fuzz && "$target/tools/bin/cargo-deny" --locked --config ../deny.toml check "$@"); }
+deny_fuzz licenses bans sources
 if git ls-remote https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
   deny advisories
 else

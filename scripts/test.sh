@@ -21,6 +21,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   test_inspector.sh     the command leveldb-bloom on databases of many writers
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   scripts/ffi.sh        the library from other languages, with their real runtimes
+  demo.sh               on fewer keys: that all it claims holds
   benchmark             each row once: that it still runs, and that all sides agree with stock
 
   --quick               only the Rust part: no packages, half a minute
@@ -106,6 +107,9 @@ scripts/test_inspector.sh
 scripts/page.sh --test
 
 scripts/ffi.sh
+
+step "demo"
+scripts/demo.sh --keys 100000 >target/demo.log || fail "$(cat target/demo.log)"
 
 step "benchmark"
 scripts/bench.sh --quick --rounds 1 --no-peers >target/bench.log

@@ -6,6 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
+use bloom::Kernel;
 use bloom::ffi::leveldb::Link;
 use leveldb_bloom_fuzz::{Input, Original, planted, portable};
 use libfuzzer_sys::fuzz_target;
@@ -29,6 +30,10 @@ const INVALID: c_int = LEVELDB_BLOOM_INVALID_ARGUMENT;
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
     let bits = input.bits_per_key();
+    // Each in turn, by what leaves the meaning of the bytes as it is.
+    let kernels: Vec<_> = Kernel::available().collect();
+    // SAFETY: there is no other thread.
+    unsafe { std::env::set_var("LEVELDB_BLOOM_KERNEL", kernels[data.len() % kernels.len()].name()) };
     // SAFETY: each function gets what its header allows. What a pointer and a length name is there
     // in full, unless the function has to see for itself that it is not.
     unsafe {
