@@ -5,12 +5,15 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
+
+#include "stock.h"
 
 namespace harness {
 namespace {
@@ -38,6 +41,7 @@ TEST(UnloadTest, PoliciesLiveOn) {
     const New create = Load(&handle);
     ASSERT_NE(reinterpret_cast<New>(&leveldb::NewBloomFilterPolicy), create);
     policies.emplace_back(create(10));
+    EXPECT_EQ(std::filesystem::canonical(HARNESS_SHARED_FILE), FileOfFilters(policies.back().get()));
     ASSERT_EQ(0, dlclose(handle));
     std::string filter;
     policies.back()->CreateFilter(keys.data(), 2, &filter);

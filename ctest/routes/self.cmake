@@ -1,8 +1,9 @@
 # That prove.py fails when it should: each of these ends with the message it names.
 
 function(must_fail name message)
-  route_test(prove.${name} ${ARGN})
-  set_tests_properties(routes.prove.${name} PROPERTIES PASS_REGULAR_EXPRESSION "FAILED: ${message}")
+  route_test(prove.${name} FAILS ${ARGN})
+  set_tests_properties(routes.prove.${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "FAILED: ${message}" FAIL_REGULAR_EXPRESSION "it succeeds")
 endfunction()
 set(program $<TARGET_FILE:routes_c>)
 
