@@ -1,9 +1,10 @@
-/* The three kinds of policy in a database, from C: c_database_test FOLDER
+/* The kinds of policy in a database, from C: c_database_test FOLDER
  *
  * FOLDER is created and, if all goes well, removed. */
 
 #define _POSIX_C_SOURCE 200809L
 
+#include <ctype.h>
 #include <leveldb/c.h>
 #include <leveldb_bloom.h>
 #include <stdint.h>
@@ -70,7 +71,10 @@ static leveldb_t* Open(const leveldb_options_t* options, const char* path) {
   return database;
 }
 
-/* Returns how many of `kKeys` keys with that suffix are found. */
+/* Of a database whose comparator takes no account of case; NULL if the bytes decide. */
+static leveldb_comparator_t* comparator = NULL;
+
+/* Returns how many of `kKeys` keys with that suffix are found: in capitals where that is the same. */
 static int Found(leveldb_t* database, const char* suffix) {
   leveldb_readoptions_t* options = leveldb_readoptions_create();
   int found = 0, i;
@@ -79,7 +83,13 @@ static int Found(leveldb_t* database, const char* suffix) {
     char* error = NULL;
     size_t value_length = 0;
     const size_t key_length = Key(key, i, suffix);
-    char* value = leveldb_get(database, options, key, key_length, &value_length, &error);
+    char asked[100];
+    char* value;
+    size_t at;
+    for (at = 0; at < key_length; at++) {
+      asked[at] = comparator == NULL ? key[at] : (char)toupper((unsigned char)key[at]);
+    }
+    value = leveldb_get(database, options, asked, key_length, &value_length, &error);
     CheckNoError(error);
     if (value != NULL) {
       CheckCondition(value_length == key_length && memcmp(key, value, key_length) == 0);
@@ -104,6 +114,7 @@ static void UseDatabase(leveldb_filterpolicy_t* policy, int expected) {
   CheckCondition(policy != NULL);
   leveldb_options_set_create_if_missing(options, 1);
   leveldb_options_set_filter_policy(options, policy);
+  if (comparator != NULL) leveldb_options_set_comparator(options, comparator);
   database = Open(options, path);
   for (i = 0; i < kKeys; i++) {
     char key[100];
@@ -170,6 +181,41 @@ static void TestCustom(int answer) {
   CheckCondition(fake_destroyed == 1);
 }
 
+static int CompareWithoutCase(void* state, const char* a, size_t a_length, const char* b,
+                              size_t b_length) {
+  size_t at;
+  (void)state;
+  for (at = 0; at < a_length && at < b_length; at++) {
+    const int difference = tolower((unsigned char)a[at]) - tolower((unsigned char)b[at]);
+    if (difference != 0) return difference;
+  }
+  return (a_length > b_length) - (a_length < b_length);
+}
+
+static const char* NameOfComparator(void* state) {
+  (void)state;
+  return "harness.WithoutCase";
+}
+
+static void DestroyComparator(void* state) { (void)state; }
+
+static size_t WithoutCase(void* state, const char* key, size_t key_length, char* buffer,
+                          size_t buffer_length) {
+  size_t at;
+  (void)state;
+  for (at = 0; at < key_length && at < buffer_length; at++) {
+    buffer[at] = (char)tolower((unsigned char)key[at]);
+  }
+  return key_length;
+}
+
+/* A policy for LevelDB that has `policy` for its state. */
+static leveldb_filterpolicy_t* Through(const struct leveldb_bloom_vtable* table,
+                                       struct leveldb_bloom_policy* policy) {
+  return leveldb_filterpolicy_create(policy, table->destructor, table->create_filter,
+                                     table->key_may_match, table->name);
+}
+
 int main(int argc, char** argv) {
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
   char statistics[1100];
@@ -187,10 +233,22 @@ int main(int argc, char** argv) {
   CheckStatistics("append-cxx11");
 
   StartPhase("callbacks");
-  UseDatabase(leveldb_filterpolicy_create(leveldb_bloom_policy_create(10), table->destructor,
-                                          table->create_filter, table->key_may_match, table->name),
+  UseDatabase(Through(table, leveldb_bloom_policy_create(10)), kKeys);
+  CheckStatistics("callbacks");
+
+  StartPhase("goleveldb's name");
+  UseDatabase(Through(table, leveldb_bloom_policy_create_goleveldb(10)), kKeys);
+  CheckStatistics("callbacks");
+
+  StartPhase("a comparator that takes no account of case");
+  comparator = leveldb_comparator_create(NULL, DestroyComparator, CompareWithoutCase,
+                                         NameOfComparator);
+  UseDatabase(Through(table, leveldb_bloom_policy_create_transformed(
+                                 10, "harness.BloomWithoutCase", WithoutCase, NULL, NULL)),
               kKeys);
   CheckStatistics("callbacks");
+  leveldb_comparator_destroy(comparator);
+  comparator = NULL;
   unsetenv("LEVELDB_BLOOM_STATS");
 
   TestCustom(1);
