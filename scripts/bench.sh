@@ -47,8 +47,9 @@ leaves their ratio as it is. Two runs one after the other would compare the weat
 the thread had of the processor, not what passed. Before anything is timed, filters and answers are
 compared with stock's, and the run fails if a byte differs.
 
-Absent keys are 49,920 different ones or more: branch predictors learn shorter lists by heart, and
-stock would look faster than it is. A chain asks for a key that depends on the answer before: what a
+Absent keys are 40,000 different ones or more: branch predictors learn shorter lists by heart, and
+stock would look faster than it is. (With --scale keys of two bytes are 35,000, and those of more than
+200 as many as 8 MB hold: the hash is most of their time.) A chain asks for a key that depends on the answer before: what a
 query costs a program that waits for it. Where each key is asked of one of many filters, these are
 5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
 many keys or many filters; there stock is asked one by one.
