@@ -5,6 +5,7 @@
 use std::thread;
 
 use leveldb_bloom::ffi::functions::{self, Policy};
+use leveldb_bloom::ffi::lifetime;
 use leveldb_bloom::{BloomFilterPolicy, key_may_match};
 
 const THREADS: u32 = 8;
@@ -48,9 +49,29 @@ impl Shared {
     }
 }
 
+/// All threads get the same, whoever is first to ask.
+fn shared_policies() {
+    let ask = || -> Vec<_> {
+        let both = |bits| {
+            let policy = lifetime::shared_policy(bits);
+            // SAFETY: one that is never destroyed.
+            assert_eq!(unsafe { &*policy }.filter_size(1), (bits.max(64) as usize).div_ceil(8) + 1);
+            [policy as usize, lifetime::shared_filter_policy(bits, None) as usize]
+        };
+        (1..=ROUNDS as i32).map(both).collect()
+    };
+    let all: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(all.iter().all(|each| *each == all[0]));
+}
+
 /// With the counters of LEVELDB_BLOOM_STATS, which all threads write.
 #[test]
 fn a_policy_of_c() {
+    // Before the environment asks for statistics: these live to the end.
+    shared_policies();
     let statistics = std::env::temp_dir().join(format!("leveldb_bloom-{}", std::process::id()));
     // SAFETY: the other test reads no environment.
     unsafe { std::env::set_var("LEVELDB_BLOOM_STATS", &statistics) };
