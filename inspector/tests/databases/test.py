@@ -99,7 +99,10 @@ def by_leveldb(name, keys, value_bytes, compression=0, bits_per_key=10, mode="pl
 
 def by_plyvel(name, keys, value_bytes, python_path=None):
     path = folder(name)
-    program = ("import plyvel, sys; folder, keys, length = sys.argv[1], *map(int, sys.argv[2:]);"
+    # The databases are what ours is compared with.
+    program = ("import ctypes, plyvel, sys;"
+               "assert not hasattr(ctypes.CDLL(None), 'leveldb_bloom_active'), 'ours is loaded';"
+               "folder, keys, length = sys.argv[1], *map(int, sys.argv[2:]);"
                "db = plyvel.DB(folder, create_if_missing=True, bloom_filter_bits=10);"
                "[db.put(b'key%08d' % i, (b'%d' % (i * 7919) * length)[:length])"
                " for i in range(keys)]; db.compact_range(); db.close(); print(plyvel.__file__)")
@@ -766,7 +769,10 @@ class Paths(unittest.TestCase):
         writer = subprocess.Popen([os.path.join(WORK, "writer"), path, "3000", "100", "1", "10",
                                    "busy"], stdin=subprocess.PIPE)
         try:
+            limit = time.monotonic() + 60
             while not glob.glob(os.path.join(path, "*.ldb")):
+                self.assertIsNone(writer.poll(), "the writer ended")
+                self.assertLess(time.monotonic(), limit, "the writer wrote no table")
                 time.sleep(0.01)
             seen = 0
             for _ in range(10):

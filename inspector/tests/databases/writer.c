@@ -67,6 +67,11 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: writer FOLDER KEYS VALUE_BYTES COMPRESSION BITS_PER_KEY MODE\n");
     return 2;
   }
+  // The databases are what ours is compared with.
+  if (strncmp(leveldb_bloom_active(), "original", strlen("original")) != 0) {
+    fprintf(stderr, "the filters would not be LevelDB's own: %s\n", leveldb_bloom_active());
+    return 1;
+  }
   const char *folder = argv[1], *mode = argv[6];
   int keys = atoi(argv[2]), bits_per_key = atoi(argv[5]);
   size_t value_len = (size_t)atoi(argv[3]);
