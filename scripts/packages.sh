@@ -52,8 +52,8 @@ build_with_cmake() {
 }
 
 cinstall() {
-  ensure_packages build-essential cmake ninja-build pkg-config clang lld libleveldb-dev \
-    libsnappy-dev libssl-dev abigail-tools
+  ensure_ctest_packages
+  ensure_packages libssl-dev
   local cargo_c=0.10.24+cargo-0.98.0 built=$work/cinstall tree=$work/cinstall/tree
   if [ "$("$work/cargo-c/bin/cargo-cinstall" --version 2>/dev/null)" != "cargo-c $cargo_c" ]; then
     step "cargo install cargo-c (some ten minutes)"
