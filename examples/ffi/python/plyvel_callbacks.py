@@ -17,8 +17,8 @@ KEYS = 20_000
 
 # The LevelDB that plyvel brought along: the wheel's own, or the system's.
 with open("/proc/self/maps") as _maps:
-    HOST = next(line.split()[-1] for line in _maps if "/libleveldb" in line
-                and "leveldb_bloom" not in line)
+    HOST = next(path for path in (line.rstrip("\n").split(maxsplit=5)[-1] for line in _maps)
+                if os.path.basename(path).startswith(("libleveldb-", "libleveldb.")))
 host = ctypes.CDLL(HOST)
 bloom = ctypes.CDLL("libleveldb_bloom.so.1")
 
