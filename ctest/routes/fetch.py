@@ -1,5 +1,5 @@
-"""Puts a package from its registry into a folder, unless it is there, and checks that it is the
-kind of host that the tests are about:
+"""Puts a package from its registry into a folder, unless this version is there, and checks that it is
+the kind of host that the tests are about:
 
     fetch.py wheel FOLDER    PyPI's plyvel, for the Python that runs this
     fetch.py npm FOLDER      npm's leveldown and classic-level, with the binaries they carry
@@ -22,17 +22,29 @@ OLD_DESTROY_DB = "_ZN7leveldb9DestroyDBERKSsRKNS_7OptionsE"
 
 def main():
     kind, folder = sys.argv[1:]
-    if not os.path.exists(folder):
+    wanted = {"wheel": [PLYVEL, sys.implementation.cache_tag], "npm": NPM}[kind]
+    if fetched(folder) != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
         unfinished = folder + ".unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         os.makedirs(unfinished)
         {"wheel": fetch_wheel, "npm": fetch_npm}[kind](unfinished)
+        with open(os.path.join(unfinished, "fetched"), "w") as file:
+            file.write("\n".join(wanted))
         os.rename(unfinished, folder)
     for host in {"wheel": wheel_hosts, "npm": npm_hosts}[kind](folder):
         symbols = run("nm", "--dynamic", "--defined-only", host)
         if OLD_DESTROY_DB not in symbols.split():
             sys.exit(f"{host} is no LevelDB with the copy-on-write string")
         print(host, "has the copy-on-write string")
+
+
+def fetched(folder):
+    try:
+        with open(os.path.join(folder, "fetched")) as file:
+            return file.read().split("\n")
+    except FileNotFoundError:
+        return None
 
 
 def fetch_wheel(folder):

@@ -46,6 +46,10 @@ unsafe extern "C" {
 
 fn main() {
     let stats = std::env::var("LEVELDB_BLOOM_STATS").expect("LEVELDB_BLOOM_STATS names a file");
+    // A run that was killed may have left it, and policies append.
+    if let Err(error) = std::fs::remove_file(&stats) {
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{stats}: {error}");
+    }
     let folder = std::env::args().nth(1).expect("usage: leveldb-sys-route FOLDER");
 
     // SAFETY: it returns a C string that is never freed.
