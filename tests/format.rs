@@ -1,5 +1,5 @@
 //! The frozen format: values that the real LevelDB (1.22, 1.23 and its head of 2026) gave. The
-//! program that prints them from a stock libleveldb is ctest/harness/golden_values.cc.
+//! program that prints them from a stock libleveldb is ctest/harness/golden_generator.cc.
 
 use leveldb_bloom::{
     BloomFilterPolicy, FilterTooLarge, POLICY_NAME, Positions, bloom_hash, key_may_match,
