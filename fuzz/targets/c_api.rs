@@ -33,7 +33,9 @@ fuzz_target!(|data: &[u8]| {
     // Each in turn, by what leaves the meaning of the bytes as it is.
     let kernels: Vec<_> = Kernel::available().collect();
     // SAFETY: there is no other thread.
-    unsafe { std::env::set_var("LEVELDB_BLOOM_KERNEL", kernels[data.len() % kernels.len()].name()) };
+    unsafe {
+        std::env::set_var("LEVELDB_BLOOM_KERNEL", kernels[data.len() % kernels.len()].name())
+    };
     // SAFETY: each function gets what its header allows. What a pointer and a length name is there
     // in full, unless the function has to see for itself that it is not.
     unsafe {
