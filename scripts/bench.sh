@@ -49,8 +49,8 @@ compared with stock's, and the run fails if a byte differs.
 
 Absent keys are 40,000 different ones or more: branch predictors learn shorter lists by heart, and
 stock would look faster than it is. (With --scale keys of two bytes are 35,000, and those of more than
-200 as many as 8 MB hold: the hash is most of their time.) A chain asks for a key that depends on the answer before: what a
-query costs a program that waits for it. Where each key is asked of one of many filters, these are
+200 as many as 8 MB hold: the hash is most of their time.) A chain asks for a key that depends on the
+answer before: what a query costs a program that waits for it. Where each key is asked of one of many filters, these are
 5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
 many keys or many filters; there stock is asked one by one.
 

@@ -148,8 +148,7 @@ summary() {
       print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
       print "has too; of `c_api` one kernel, and of `table` the fastest alone, for one key a filter. A run that"
-      print "finds something ends there, and is not counted. The code is that of the days named: what came"
-      print "later has been run by CI alone, for seconds at a time.\n"
+      print "finds something ends there, and is not counted. The code is that of the days named.\n"
       print "| Target | Executions | of these with AddressSanitizer | Seconds |"
       print "|---|---:|---:|---:|"
       n = split("query create flat builder c_api table", names, " ")

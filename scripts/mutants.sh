@@ -9,8 +9,8 @@ usage: scripts/mutants.sh [--continue] [--jobs N] [--help] [FILE...]
 
 cargo-mutants changes the core, the kernels that this machine can run and the C interface, one place at
 a time, and runs the Rust tests, or for the C interface the C and C++ programs of ctest/ that use the
-shared library; one must fail. Writes docs/mutants.md. Fails where a change goes unnoticed that
-scripts/mutants/survivors.txt does not explain.
+shared library; one must fail. Writes docs/mutants.md, once all have run. Fails where a change goes
+unnoticed that scripts/mutants/survivors.txt does not explain.
 
   --continue   leaves out what earlier runs have killed, as far as it is at the same place
   --jobs N     as many at a time (1)

@@ -2,7 +2,8 @@
 
     report.py note LEDGER FOLDER             adds what cargo-mutants wrote to FOLDER to LEDGER
     report.py write LEDGER LIST SURVIVORS DOCUMENT FILE...
-                                             writes DOCUMENT about the mutants of the FILEs in LIST
+                                             writes DOCUMENT about the mutants of the FILEs in LIST, or
+                                             so_far.md beside LEDGER where some of them were not run
 
 `write` fails where a mutant survives that SURVIVORS does not explain, and where SURVIVORS explains
 one that does not survive.
@@ -77,6 +78,10 @@ def write(ledger, list_name, survivors_name, document, *names):
             if outcome == "missed":
                 missed[without_place(mutant)].append(mutant)
     total = sum(files.values(), collections.Counter())
+    if total["not run"]:
+        # A part says nothing of the whole, and would take the place of what does.
+        document = os.path.join(os.path.dirname(ledger), "so_far.md")
+        print(f"{total['not run']} were not run: {document}")
 
     with open(document, "w") as file:
         def put(*lines):
