@@ -2,11 +2,11 @@
 
     report.py note LEDGER FOLDER             adds what cargo-mutants wrote to FOLDER to LEDGER
     report.py write LEDGER LIST SURVIVORS DOCUMENT FILE...
-                                             writes DOCUMENT about the mutants of the FILEs in LIST, or
-                                             so_far.md beside LEDGER where some of them were not run
+                                             writes to DOCUMENT a row for each FILE whose mutants in
+                                             LIST have all run
 
-`write` fails where a mutant survives that SURVIVORS does not explain, and where SURVIVORS explains
-one that does not survive.
+`write` fails where some have not run, where a mutant survives that SURVIVORS does not explain, and
+where SURVIVORS explains one that does not survive.
 """
 
 import collections
@@ -57,12 +57,35 @@ def read_survivors(name):
     return survivors
 
 
-def machine():
-    return f"{os.environ['PROCESSOR']}, {os.cpu_count()} processors"
-
-
 def said_by(*command):
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+HEADER = """\
+# Mutants
+
+cargo-mutants changes the code, one place at a time (a `<` to a `<=`, a function's result to
+zero), and the tests must notice. `scripts/mutants.sh` writes the row of a file once all its
+mutants have run, and leaves the others as they are: a row is of the commit that it names.
+`scripts/mutants/survivors.txt` says of each mutant that survives why no test can tell it from the
+code.
+
+| File | Commit | Date | Mutants | Killed by a test | by the time limit | Refused by the compiler | Survive | not explained |
+|---|---|---|---:|---:|---:|---:|---:|---:|
+"""
+
+FOOTER = """
+Not listed are files that have no mutants, and those whose mutants have not all run, as the
+kernels' of a machine that has not been at hand. `src/planted.rs` is left out: it is there to go
+wrong. For `src/ffi` the programs of the shared library decide: those that are linked with the
+archive would have to be linked anew for each mutant.
+"""
+
+
+def row(name, count, unexplained):
+    cells = [name, said_by("git", "rev-parse", "--short", "HEAD"), datetime.date.today(),
+             sum(count.values()), *(count[outcome] for outcome in OUTCOMES), unexplained]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def write(ledger, list_name, survivors_name, document, *names):
@@ -77,58 +100,33 @@ def write(ledger, list_name, survivors_name, document, *names):
             files[name][outcome] += 1
             if outcome == "missed":
                 missed[without_place(mutant)].append(mutant)
-    total = sum(files.values(), collections.Counter())
-    if total["not run"]:
-        # A part says nothing of the whole, and would take the place of what does.
-        document = os.path.join(os.path.dirname(ledger), "so_far.md")
-        print(f"{total['not run']} were not run: {document}")
 
-    with open(document, "w") as file:
-        def put(*lines):
-            print(*lines, sep="\n", file=file)
+    def unexplained(mutant):
+        """How many of a name survive that are not explained."""
+        return max(0, len(missed[mutant]) - survivors.get(mutant, (0, 0))[1])
 
-        put("# Mutants", "",
-            "cargo-mutants changes the code, one place at a time (a `<` to a `<=`, a function's result to",
-            "zero), and the tests must notice. `scripts/mutants.sh` writes this file.", "",
-            "|   |   |", "|---|---|",
-            f"| Date | {datetime.date.today()} |",
-            f"| Commit | {said_by('git', 'rev-parse', '--short', 'HEAD')} |",
-            f"| Tool | {said_by('cargo', 'mutants', '--version')} |",
-            f"| Compiler | {said_by('rustc', '--version')} |",
-            f"| Machine | {machine()} |",
-            f"| Mutants | {sum(total.values()):,} |",
-            f"| Killed | {total['caught'] + total['timeout']:,} |",
-            f"| Refused by the compiler | {total['unviable']:,} |",
-            f"| Survive | {total['missed']:,} |",
-            f"| Not run | {total['not run']:,} |", "",
-            "| File | Mutants | Killed by a test | by the time limit | Refused | Survive | Not run |",
-            "|---|---:|---:|---:|---:|---:|---:|")
-        for name, count in files.items():
-            put(f"| {name} | {sum(count.values())} | {count['caught']} | {count['timeout']} | "
-                f"{count['unviable']} | {count['missed']} | {count['not run']} |")
-        put("", "## What survives, and why", "",
-            f"The reasons are kept in `{survivors_name}`.",
-            "", "| Mutant | Times | Why no test can tell |", "|---|---:|---|")
-        for mutant in sorted(missed):
-            *_, reason = survivors.get(mutant, ("**not explained**",))
-            put(f"| `{mutant.replace('|', chr(92) + '|')}` | {len(missed[mutant])} | {reason} |")
-        put("", "## What is left out", "",
-            "- `src/kernel/avx512*` and `neon.rs` where the machine cannot run them, and `src/planted.rs`,",
-            "  which is there to go wrong.",
-            "- For `src/ffi`, the programs that are linked with the archive: each would have to be linked",
-            "  anew for each mutant. Those of the shared library decide.")
-
-    print(f"{sum(total.values())} mutants: {dict(total)}")
+    rows = {line.split(" ")[1]: line for line in read_lines(document) if line.startswith("| src/")}
     wrong = []
-    for mutant, places in missed.items():
-        if len(places) > survivors.get(mutant, (0, 0))[1]:
-            wrong += [f"survives, and is not explained: {place}" for place in places]
-    for mutant, (least, _, _) in survivors.items():
-        survive = len(missed.get(mutant, ()))
-        if mutant.split(":")[0] in files and not total["not run"] and survive < least:
-            wrong.append(f"explained {least} times, survives {survive}: {mutant}")
-    print(*wrong, sep="\n")
-    return 1 if wrong or total["not run"] else 0
+    for name, count in files.items():
+        own = [mutant for mutant in missed if mutant.startswith(f"{name}:")]
+        for mutant in filter(unexplained, own):
+            wrong += [f"survives, and is not explained: {place}" for place in missed[mutant]]
+        if count["not run"]:
+            wrong.append(f"{name}: {count['not run']} were not run")
+            continue
+        for mutant, (least, _, _) in survivors.items():
+            if mutant.startswith(f"{name}:") and len(missed.get(mutant, ())) < least:
+                survive = len(missed.get(mutant, ()))
+                wrong.append(f"explained {least} times, survives {survive}: {mutant}")
+        if count:
+            rows[name] = row(name, count, sum(map(unexplained, own)))
+    with open(document, "w") as file:
+        file.write(HEADER)
+        file.writelines(f"{rows[name]}\n" for name in sorted(rows) if os.path.exists(name))
+        file.write(FOOTER)
+
+    print(*(f"{name}: {dict(count)}" for name, count in files.items()), *wrong, sep="\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
