@@ -52,7 +52,9 @@ stock would look faster than it is. (With --scale keys of two bytes are 35,000, 
 200 as many as 8 MB hold: the hash is most of their time.) A chain asks for a key that depends on the
 answer before: what a query costs a program that waits for it. Where each key is asked of one of many filters, these are
 5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
-many keys or many filters; there stock is asked one by one.
+many keys or many filters; there stock is asked one by one. Nor has it keys that are "owned" (in memory
+of their own), "flat" (one behind the other, with offsets) or given to a "builder": there the others are
+given them as ever.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
 them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
+use core::ops::Range;
+use core::slice;
 
 /// Keys that lie one behind the other, as columnar formats keep them. Borrowed; nothing is copied.
 ///
@@ -124,12 +126,69 @@ impl<'a> FlatKeys<'a> {
 
     /// The keys in order.
     #[must_use]
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
-        let keys = *self;
-        // `new` has seen that every key is there.
-        (0..self.num_keys).map(move |i| keys.get(i).unwrap_or(&[]))
+        let (begin, ends) = match self.layout {
+            Layout::Offsets32([begin, ends @ ..]) => {
+                (*begin as usize, Ends::Offsets32(ends.iter()))
+            }
+            Layout::Offsets64([begin, ends @ ..]) => {
+                (*begin as usize, Ends::Offsets64(ends.iter()))
+            }
+            Layout::Fixed(key_len) => (0, Ends::Fixed { key_len, keys: 0..self.num_keys }),
+            _ => (0, Ends::Fixed { key_len: 0, keys: 0..0 }),
+        };
+        Iter { rest: self.data.get(begin..).unwrap_or(&[]), begin, ends }
     }
 }
+
+/// What is left of the keys.
+#[derive(Clone)]
+struct Iter<'a> {
+    rest: &'a [u8],
+    /// The offset at which the rest begins.
+    begin: usize,
+    ends: Ends<'a>,
+}
+
+/// Where keys end.
+#[derive(Clone)]
+enum Ends<'a> {
+    Offsets32(slice::Iter<'a, i32>),
+    Offsets64(slice::Iter<'a, i64>),
+    Fixed { key_len: usize, keys: Range<usize> },
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = match &mut self.ends {
+            Ends::Offsets32(ends) => *ends.next()? as usize,
+            Ends::Offsets64(ends) => *ends.next()? as usize,
+            Ends::Fixed { key_len, keys } => {
+                keys.next()?;
+                self.begin + *key_len
+            }
+        };
+        // It is there: offsets were looked at.
+        let (key, rest) = self.rest.split_at_checked(end.wrapping_sub(self.begin))?;
+        (self.rest, self.begin) = (rest, end);
+        Some(key)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.ends {
+            Ends::Offsets32(ends) => ends.size_hint(),
+            Ends::Offsets64(ends) => ends.size_hint(),
+            Ends::Fixed { keys, .. } => keys.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
 
 fn check<O: Copy + PartialOrd + TryInto<usize>>(
     data: &[u8],

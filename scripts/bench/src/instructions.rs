@@ -12,7 +12,7 @@ use crate::Options;
 use crate::keys::Keys;
 use crate::machine::Machine;
 use crate::side::Prepared;
-use crate::work::{BITS, How, Work, query};
+use crate::work::{BITS, Given, How, Work, query};
 
 #[derive(Serialize)]
 pub struct Instructions {
@@ -47,7 +47,12 @@ struct Case {
 const ASKED: usize = 1_000;
 
 fn create(n: usize) -> Work {
-    Work::Create { keys: Keys::random(n * 20, 16..=16, 1), per: n, bits: BITS }
+    Work::Create {
+        keys: Keys::random(n * 20, 16..=16, 1),
+        per: n,
+        bits: BITS,
+        given: Given::Listed,
+    }
 }
 
 fn ask(members: usize, present: bool) -> Work {

@@ -114,6 +114,16 @@ impl Keys {
         &self.slices
     }
 
+    /// Their bytes, and where each begins and the last ends.
+    pub fn flat(&self) -> (&[u8], Vec<i32>) {
+        assert!(self.in_order, "keys that lie one behind the other");
+        let start = self.bytes.as_ptr().addr();
+        let begins = self.slices.iter().map(|key| key.data.addr() - start);
+        let offsets: Vec<i32> =
+            begins.chain([self.bytes.len()]).map(|at| at.try_into().expect("2 GiB")).collect();
+        (&self.bytes, offsets)
+    }
+
     /// The same list, as a user of the Rust library has it.
     pub fn borrowed(&self) -> &[&[u8]] {
         let probe: &[u8] = &[1, 2, 3];

@@ -7,7 +7,7 @@ use rusty_leveldb::{BloomPolicy, FilterPolicy};
 
 use crate::keys::Slice;
 use crate::side::{Prepared, Side};
-use crate::work::{How, Work};
+use crate::work::{Given, How, Work};
 
 /// rusty-leveldb's policy, whose filters are LevelDB's.
 pub struct RustyLevelDb;
@@ -41,8 +41,7 @@ impl Side for RustyLevelDb {
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
         match work {
             // It takes keys that lie one after the other, and no others.
-            Work::Create { keys, .. } if !keys.in_order => None,
-            Work::Create { keys, per, bits } => {
+            Work::Create { keys, per, bits, given: Given::Listed } if keys.in_order => {
                 let policy = BloomPolicy::new(bits.unsigned_abs());
                 let filters: Vec<Listed> =
                     keys.slices().chunks_exact(*per).map(Listed::new).collect();
@@ -61,7 +60,10 @@ impl Side for RustyLevelDb {
                 let run = move || asked.slices().iter().filter(&one).count();
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => None,
+            Work::Create { .. }
+            | Work::Query { .. }
+            | Work::Filters { .. }
+            | Work::OneOfMany { .. } => None,
         }
     }
 }
@@ -89,7 +91,7 @@ impl Side for FastBloom {
 
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
         let run: Box<dyn Fn() -> usize> = match work {
-            Work::Create { keys, per, bits } => Box::new(move || {
+            Work::Create { keys, per, bits, given: Given::Listed } => Box::new(move || {
                 let filters = keys.slices().chunks_exact(*per);
                 filters.map(|keys| black_box(fastbloom(keys, *bits)).num_bits()).sum()
             }),
@@ -99,7 +101,10 @@ impl Side for FastBloom {
                 assert!(members.slices().iter().all(|key| one(&key)), "fastbloom lost keys");
                 Box::new(move || asked.slices().iter().filter(&one).count())
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => return None,
+            Work::Create { .. }
+            | Work::Query { .. }
+            | Work::Filters { .. }
+            | Work::OneOfMany { .. } => return None,
         };
         Some(Prepared { run, result: Vec::new() })
     }

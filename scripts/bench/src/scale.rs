@@ -9,7 +9,7 @@ use crate::keys::Keys;
 use crate::machine::Machine;
 use crate::measure::{self, Figure};
 use crate::progress::Progress;
-use crate::work::{ASKED, BITS, How, Work, query};
+use crate::work::{ASKED, BITS, Given, How, Work, query};
 
 #[derive(Serialize)]
 pub struct Scale {
@@ -39,7 +39,7 @@ fn numbers(last: usize) -> Vec<usize> {
 
 fn create_many(n: usize) -> Work {
     let keys = n.max(4_000) / n * n;
-    Work::Create { keys: Keys::random(keys, 16..=16, 1), per: n, bits: BITS }
+    Work::Create { keys: Keys::random(keys, 16..=16, 1), per: n, bits: BITS, given: Given::Listed }
 }
 
 fn ask_many(n: usize, present: bool) -> Work {
@@ -49,7 +49,8 @@ fn ask_many(n: usize, present: bool) -> Work {
 }
 
 fn create_bits(bits: usize) -> Work {
-    Work::Create { keys: Keys::random(4_000, 16..=16, 1), per: 1_000, bits: bits as i32 }
+    let keys = Keys::random(4_000, 16..=16, 1);
+    Work::Create { keys, per: 1_000, bits: bits as i32, given: Given::Listed }
 }
 
 fn ask_bits(bits: usize, present: bool) -> Work {
@@ -57,7 +58,8 @@ fn ask_bits(bits: usize, present: bool) -> Work {
 }
 
 fn create_long(len: usize) -> Work {
-    Work::Create { keys: Keys::random(1_000, len..=len, 1), per: 1_000, bits: BITS }
+    let keys = Keys::random(1_000, len..=len, 1);
+    Work::Create { keys, per: 1_000, bits: BITS, given: Given::Listed }
 }
 
 fn ask_long(len: usize, present: bool) -> Work {

@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use leveldb_bloom::{BloomFilterPolicy, Kernel};
+use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, FlatKeys, Kernel};
 
 use crate::keys::{Keys, Slice};
-use crate::work::{BITS, How, Work};
+use crate::work::{BITS, Given, How, Work};
 
 /// Somebody who can do work that is given to all.
 pub trait Side {
@@ -211,7 +211,7 @@ impl Side for Virtual {
 
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
         match work {
-            Work::Create { keys, per, bits } => {
+            Work::Create { keys, per, bits, .. } => {
                 let (policy, keys, per) = (self.policy(*bits), keys.slices(), *per);
                 let result =
                     keys.chunks_exact(per).flat_map(|keys| policy.filter(keys, *bits)).collect();
@@ -226,7 +226,7 @@ impl Side for Virtual {
                 let function = match how {
                     How::Chain => self.calls.chain,
                     // LevelDB has no call for many keys: so many calls.
-                    How::OneByOne | How::Batch(_) => self.calls.query,
+                    How::OneByOne | How::Batch(_) | How::Flat(_) => self.calls.query,
                 };
                 let run = move || policy.ask(function, asked.slices(), &filter);
                 Some(Prepared { run: Box::new(run), result })
@@ -276,8 +276,56 @@ impl Ours {
     }
 }
 
+/// Makes filters and shows each.
+type ToEach<'k> = Box<dyn Fn(&mut dyn FnMut(&[u8])) + 'k>;
+
+/// The filters of `per` keys each, as the policy makes them of keys that are `given` so.
+fn each_filter<'k>(
+    policy: BloomFilterPolicy,
+    keys: &'k Keys,
+    per: usize,
+    given: Given,
+) -> ToEach<'k> {
+    match given {
+        Given::Listed => Box::new(move |show| {
+            let mut filter = Vec::new();
+            for keys in keys.borrowed().chunks_exact(per) {
+                create(&policy, keys, &mut filter);
+                show(&filter);
+            }
+        }),
+        Given::Owned => {
+            let owned: Vec<Vec<u8>> = keys.borrowed().iter().map(|key| key.to_vec()).collect();
+            Box::new(move |show| {
+                let mut filter = Vec::new();
+                for keys in owned.chunks_exact(per) {
+                    create(&policy, keys, &mut filter);
+                    show(&filter);
+                }
+            })
+        }
+        Given::Flat => {
+            let (data, offsets) = keys.flat();
+            Box::new(move |show| {
+                for from in (0..offsets.len() - per).step_by(per) {
+                    let keys = FlatKeys::with_offsets32(data, &offsets[from..=from + per]);
+                    let keys = keys.expect("offsets that rise").iter();
+                    show(&policy.create_filter_from(keys).expect("a filter that fits in memory"));
+                }
+            })
+        }
+        Given::Built => Box::new(move |show| {
+            let mut builder = FilterBuilder::new(policy);
+            for keys in keys.borrowed().chunks_exact(per) {
+                builder.extend(keys.iter().copied());
+                show(&builder.finish().expect("a filter that fits in memory"));
+            }
+        }),
+    }
+}
+
 /// `create_filter`, whose errors no work here can bring about.
-fn create(policy: &BloomFilterPolicy, keys: &[&[u8]], filter: &mut Vec<u8>) {
+fn create<K: AsRef<[u8]>>(policy: &BloomFilterPolicy, keys: &[K], filter: &mut Vec<u8>) {
     filter.clear();
     policy.append_filter(keys, filter).expect("a filter that fits in memory");
 }
@@ -298,26 +346,24 @@ impl Side for Ours {
             filter
         };
         match work {
-            Work::Create { keys, per, bits } => {
-                let (policy, keys, per) = (self.policy(*bits), keys.borrowed(), *per);
-                let result = keys.chunks_exact(per).flat_map(|keys| new(&policy, keys)).collect();
+            Work::Create { keys, per, bits, given } => {
+                let each = each_filter(self.policy(*bits), keys, *per, *given);
+                let mut result = Vec::new();
+                each(&mut |filter| result.extend_from_slice(filter));
                 let run = move || {
-                    let mut filter = Vec::new();
-                    for keys in keys.chunks_exact(per) {
-                        create(&policy, keys, &mut filter);
-                        black_box(&mut filter);
-                    }
-                    filter.len()
+                    let mut bytes = 0;
+                    each(&mut |filter| bytes += black_box(filter).len());
+                    bytes
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
             Work::Query { members, asked, bits, how } => {
-                let (policy, asked) = (self.policy(*bits), asked.borrowed());
+                let (policy, all, asked) = (self.policy(*bits), asked, asked.borrowed());
                 let filter = new(&policy, members.borrowed());
                 let mut result = filter.clone();
                 let mut answers = vec![false; asked.len()];
                 match how {
-                    How::Batch(_) => {
+                    How::Batch(_) | How::Flat(_) => {
                         policy.keys_may_match(asked, &filter, &mut answers);
                     }
                     How::OneByOne | How::Chain => {
@@ -344,6 +390,21 @@ impl Side for Ours {
                         }
                         ones
                     }),
+                    How::Flat(size) => {
+                        let (data, offsets) = all.flat();
+                        Box::new(move || {
+                            let mut answers = vec![false; size];
+                            let mut ones = 0;
+                            for from in (0..asked.len()).step_by(size) {
+                                let to = asked.len().min(from + size);
+                                let keys = FlatKeys::with_offsets32(data, &offsets[from..=to]);
+                                let keys = keys.expect("offsets that rise").iter();
+                                ones += policy.keys_may_match_from(keys, &filter, &mut answers);
+                                black_box(&mut answers);
+                            }
+                            ones
+                        })
+                    }
                     How::Batch(size) => Box::new(move || {
                         let mut answers = vec![false; size];
                         let mut ones = 0;
@@ -455,7 +516,7 @@ impl Side for Shared {
 
     fn prepare<'w>(&'w self, work: &'w Work) -> Option<Prepared<'w>> {
         let run: Box<dyn Fn() -> usize> = match work {
-            Work::Create { keys, per, bits } => Box::new(move || {
+            Work::Create { keys, per, bits, given: Given::Listed } => Box::new(move || {
                 let keys = keys.slices();
                 // SAFETY: a list of keys.
                 unsafe { (self.create)(*bits, keys.as_ptr(), keys.len(), *per) }
@@ -468,7 +529,10 @@ impl Side for Shared {
                 assert_eq!(filter.query(members), members.len(), "{} lost keys", self.name);
                 Box::new(move || filter.query(asked.slices()))
             }
-            Work::Query { .. } | Work::Filters { .. } | Work::OneOfMany { .. } => return None,
+            Work::Create { .. }
+            | Work::Query { .. }
+            | Work::Filters { .. }
+            | Work::OneOfMany { .. } => return None,
         };
         Some(Prepared { run, result: Vec::new() })
     }

@@ -5,13 +5,26 @@ use crate::keys::{Keys, Random};
 /// One piece of work, the same for every side.
 pub enum Work {
     /// Filters of `per` keys each.
-    Create { keys: Keys, per: usize, bits: i32 },
+    Create { keys: Keys, per: usize, bits: i32, given: Given },
     /// One filter is asked for many keys.
     Query { members: Keys, asked: Keys, bits: i32, how: How },
     /// Many filters are asked for each key.
     Filters { members: Vec<Keys>, asked: Keys },
     /// Each key is asked of one of the filters of `per` members: `which[i]` for key i.
     OneOfMany { members: Keys, per: usize, asked: Keys, which: Vec<usize> },
+}
+
+/// How the Rust library is given the keys of a filter; others have one way.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Given {
+    /// As slices.
+    Listed,
+    /// Each key in memory of its own, as the caller has it.
+    Owned,
+    /// One behind the other, with offsets.
+    Flat,
+    /// To a builder.
+    Built,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -22,6 +35,8 @@ pub enum How {
     Chain,
     /// So many in one call.
     Batch(usize),
+    /// So many in one call, one behind the other, with offsets.
+    Flat(usize),
 }
 
 impl Work {
@@ -66,7 +81,16 @@ pub struct Row {
 const CREATED: usize = 20_000;
 
 fn create(n: usize, lengths: std::ops::RangeInclusive<usize>, per: usize, bits: i32) -> Work {
-    Work::Create { keys: Keys::random(n, lengths, 1), per, bits }
+    Work::Create { keys: Keys::random(n, lengths, 1), per, bits, given: Given::Listed }
+}
+
+/// Keys that are all over memory.
+fn scattered(n: usize, seed: u64) -> Keys {
+    Keys::random(n, 16..=16, seed).shuffled()
+}
+
+fn create_scattered(n: usize, per: usize) -> Work {
+    Work::Create { keys: scattered(n, 1), per, bits: BITS, given: Given::Listed }
 }
 
 pub fn query(members: Keys, present: bool, bits: i32, how: How, asked: usize) -> Work {
@@ -124,13 +148,30 @@ pub fn rows() -> Vec<Row> {
         asked_with(BITS, name, targets, members, present, how)
     };
     let long = |row: Row| Row { long: true, ..row };
+    let asked_scattered = |name, targets, how| {
+        let make = move || Work::Query {
+            members: Keys::random(1_000, 16..=16, 7),
+            asked: scattered(1_000_000, 99).chosen(0..ASKED),
+            bits: BITS,
+            how,
+        };
+        long(row(name, "query", targets, Box::new(make)))
+    };
     let asked_of_one = |name, per, present| {
         long(row(name, "query", [1.0; 4], Box::new(move || one_of_many(per, present))))
     };
-    let of_16 = |per| create(CREATED / 5 / per * per, 16..=16, per, BITS);
+    let of_16 = |per| create((CREATED / 5).max(per) / per * per, 16..=16, per, BITS);
     let mixed = |per: usize| create(per.max(CREATED), 8..=64, per, BITS);
+    let given = |name, per, given| {
+        let keys = move || Keys::random(CREATED / 5 / per * per, 16..=16, 1);
+        let make = move || Work::Create { keys: keys(), per, bits: BITS, given };
+        row(name, "key", [1.0, 1.0, 1.0, 0.0], Box::new(make))
+    };
     let one = How::OneByOne;
     let batch = How::Batch(BATCH);
+    let flat = How::Flat(BATCH);
+    // Of the Rust library alone, and no slower than one by one.
+    let batched = [1.0, 1.0, 1.0, 0.0];
     vec![
         created("create, 1 key", [1.0, 1.0, 1.0, 1.0], 1, of_16),
         created("create, 5 keys, 20 bits a key", [1.0; 4], 5, |per| {
@@ -139,7 +180,14 @@ pub fn rows() -> Vec<Row> {
         created("create, 4 keys of 200 B", [1.0; 4], 4, |per| {
             create(CREATED / 10, 200..=200, per, BITS)
         }),
+        created("create, 3 keys of 400 B", [1.0; 4], 3, |per| {
+            create(CREATED / 20 / per * per, 400..=400, per, BITS)
+        }),
+        created("create, 6 keys of 200 B", [1.0; 4], 6, |per| {
+            create(CREATED / 10 / per * per, 200..=200, per, BITS)
+        }),
         created("create, 20 keys", [2.5, 4.1, 5.3, 4.0], 20, of_16),
+        created("create, 30 keys", [1.0; 4], 30, of_16),
         created("create, 1,000 keys", [2.7, 4.6, 5.7, 5.5], 1_000, of_16),
         created("create, 1,000 keys of 100 B", [2.6, 5.8, 7.5, 1.0], 1_000, |per| {
             create(CREATED / 5, 100..=100, per, BITS)
@@ -147,25 +195,24 @@ pub fn rows() -> Vec<Row> {
         created("create, 20 keys of 8-64 B", [1.6, 2.4, 3.3, 1.0], 20, mixed),
         created("create, 1,000 keys of 8-64 B", [1.6, 3.5, 5.9, 1.0], 1_000, mixed),
         created("create, 100,000 keys of 8-64 B", [1.5, 3.2, 5.2, 1.0], 100_000, mixed),
-        created("create, 100,000 keys", [2.0, 4.1, 4.4, 1.0], 100_000, |per| {
-            create(per, 16..=16, per, BITS)
-        }),
+        created("create, 100,000 keys", [2.0, 4.1, 4.4, 1.0], 100_000, of_16),
         created("create, 1,000 keys, 20 bits a key", [3.7, 5.1, 6.1, 1.0], 1_000, |per| {
             create(CREATED / 5, 16..=16, per, 20)
         }),
-        long(created("create, 1,000 keys, scattered", [1.0; 4], 1_000, |per| Work::Create {
-            keys: Keys::random(1_000_000, 16..=16, 1).shuffled(),
-            per,
-            bits: BITS,
+        given("create, 1,000 keys, owned", 1_000, Given::Owned),
+        given("create, 1,000 keys, flat", 1_000, Given::Flat),
+        given("create, 1,000 keys, builder", 1_000, Given::Built),
+        given("create, 5 keys, builder", 5, Given::Built),
+        long(created("create, 1,000 keys, scattered", [1.0; 4], 1_000, |per| {
+            create_scattered(1_000_000, per)
         })),
-        long(created("create, 10 million keys", [1.5, 2.2, 3.0, 1.0], 10_000_000, |per| {
-            create(per, 16..=16, per, BITS)
-        })),
+        long(created("create, 2 million keys", [1.0; 4], 2_000_000, of_16)),
+        long(created("create, 10 million keys", [1.5, 2.2, 3.0, 1.0], 10_000_000, of_16)),
         long(created(
             "create, 10 million keys, shuffled",
             [2.2, 6.0, 6.0, 1.0],
             10_000_000,
-            |per| Work::Create { keys: Keys::random(per, 16..=16, 1).shuffled(), per, bits: BITS },
+            |per| create_scattered(per, per),
         )),
         asked("query, filter of 4, present", [1.0; 4], 4, true, one),
         asked("query, filter of 4, absent", [1.0; 4], 4, false, one),
@@ -173,6 +220,7 @@ pub fn rows() -> Vec<Row> {
         asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
         asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
+        asked_scattered("query, filter of 1,000, scattered, absent", [1.0; 4], one),
         asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
         asked_with(2, "query, filter of 1,000, 2 bits, present", [1.0; 4], 1_000, true, one),
@@ -189,6 +237,30 @@ pub fn rows() -> Vec<Row> {
         asked("batch of 256, filter of 20, absent", [3.5, 11.0, 18.0, 0.0], 20, false, batch),
         asked("batch of 256, filter of 1,000, present", [1.8, 3.0, 4.3, 0.0], 1_000, true, batch),
         asked("batch of 256, filter of 1,000, absent", [3.6, 4.9, 9.2, 0.0], 1_000, false, batch),
+        asked("batch of 4, filter of 20, present", batched, 20, true, How::Batch(4)),
+        asked("batch of 4, filter of 20, absent", batched, 20, false, How::Batch(4)),
+        asked("batch of 256, filter of 40, present", batched, 40, true, batch),
+        asked("batch of 256, filter of 40, absent", batched, 40, false, batch),
+        asked_with(
+            20,
+            "batch of 256, filter of 1,000, 20 bits, present",
+            batched,
+            1_000,
+            true,
+            batch,
+        ),
+        asked_with(
+            20,
+            "batch of 256, filter of 1,000, 20 bits, absent",
+            batched,
+            1_000,
+            false,
+            batch,
+        ),
+        long(asked("batch of 256, filter of a million, present", batched, 1_000_000, true, batch)),
+        long(asked("batch of 256, filter of a million, absent", batched, 1_000_000, false, batch)),
+        asked_scattered("batch of 256, filter of 1,000, scattered, absent", batched, batch),
+        asked("batch of 256, filter of 1,000, flat, absent", batched, 1_000, false, flat),
         row("a key in 8 filters of 20", "filter", [2.9, 7.0, 7.9, 0.0], Box::new(|| filters(20))),
         row(
             "a key in 8 filters of 1,000",
