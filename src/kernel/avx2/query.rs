@@ -7,23 +7,70 @@ use core::ops::RangeInclusive;
 use super::super::{Key, bits, portable, through_a_branch};
 use super::LANES;
 use super::hash::{Eights, each_hashed};
-use super::positions::{Modulus, Positions, Wrapping, in_pairs};
+use super::positions::{Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
 
 /// Which sizes of filter, k byte included, fit in a `Small`.
 const SMALL: RangeInclusive<usize> = 10..=64;
 
-/// For each size of `SMALL` the `Modulus::inverse`: a load instead of a division.
-static SMALL_INVERSES: [u32; SMALL_SIZES] = {
-    let mut table = [0; SMALL_SIZES];
+/// For each size of `SMALL` the bits and the inverse of their bytes: loads instead of a division.
+static SMALL_MODULI: [[u32; 2]; SMALL_SIZES] = {
+    let mut table = [[0; 2]; SMALL_SIZES];
     let mut i = 0;
     while i < table.len() {
-        table[i] = u32::MAX / (8 * (*SMALL.start() + i - 1) as u32);
+        let bytes = (*SMALL.start() + i - 1) as u64;
+        let inverse = (1 << SmallModulus::SHIFT) / bytes + 1;
+        assert!(inverse <= u32::MAX as u64 && bytes <= 1 << (SmallModulus::SHIFT - 29));
+        table[i] = [8 * bytes as u32, inverse as u32];
         i += 1;
     }
     table
 };
 const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
+
+/// The modulus of a filter whose size is in `SMALL`.
+#[derive(Clone, Copy)]
+struct SmallModulus {
+    bits: __m256i,
+    /// 2^35 / bytes, too large by at most 1.
+    inverse: __m256i,
+}
+
+impl SmallModulus {
+    const SHIFT: i32 = 35;
+
+    /// # Safety
+    /// The processor has AVX2; the size is in `SMALL`.
+    #[inline(always)]
+    unsafe fn of(size: usize) -> SmallModulus {
+        // SAFETY: the table has all sizes.
+        unsafe {
+            let [bits, inverse] = SMALL_MODULI.get_unchecked(size - SMALL.start());
+            SmallModulus {
+                bits: _mm256_set1_epi32(*bits as i32),
+                inverse: _mm256_set1_epi32(*inverse as i32),
+            }
+        }
+    }
+
+    /// `h` modulo the bits. The quotient is that of h / 8, of 29 bits, by the bytes: to what is left of
+    /// it the inverse adds less than 2^29 / 2^35, and there are fewer bytes than 2^6.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(always)]
+    unsafe fn rem(self, h: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let even = _mm256_mul_epu32(_mm256_srli_epi32::<3>(h), self.inverse);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<{ 32 + 3 }>(h), self.inverse);
+            let even = _mm256_srli_epi64::<{ SmallModulus::SHIFT }>(even);
+            let odd = _mm256_srli_epi64::<{ SmallModulus::SHIFT - 32 }>(odd);
+            let quotient = _mm256_blend_epi32(even, odd, 0b1010_1010);
+            _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits))
+        }
+    }
+}
 
 /// From byte i on, a shuffle that moves 16 bytes i places to the front. What it
 /// puts behind them is never asked for.
@@ -56,7 +103,7 @@ struct Small {
     /// what brings a position beyond `low` to its place among them, modulo the
     /// 256 bits of a register.
     high: Option<(__m256i, __m256i)>,
-    modulus: Modulus,
+    modulus: SmallModulus,
 }
 
 impl Small {
@@ -68,11 +115,7 @@ impl Small {
         // SAFETY: 32 bytes where there are as many, 16 or 8 where there are
         // fewer; the tables have all sizes.
         unsafe {
-            let inverse = *SMALL_INVERSES.get_unchecked(len - SMALL.start());
-            let modulus = Modulus {
-                bits: _mm256_set1_epi32(8 * len as i32 - 8),
-                inverse: _mm256_set1_epi32(inverse as i32),
-            };
+            let modulus = SmallModulus::of(len);
             if len > 32 {
                 let low = _mm256_loadu_si256(start.cast());
                 let high = _mm256_loadu_si256(start.add(len - 32).cast());
@@ -198,7 +241,7 @@ impl Sums {
     /// # Safety
     /// The processor has AVX2; any remainder is in the filter's array.
     #[inline(always)]
-    unsafe fn all_set(mut self, mut k: u32, modulus: Modulus, filter: impl Bits) -> bool {
+    unsafe fn all_set(mut self, mut k: u32, modulus: SmallModulus, filter: impl Bits) -> bool {
         // SAFETY: the caller's word; `ASKED` has a vector at 0..=8.
         unsafe {
             let mut found = filter.look_up(modulus.rem(self.eight));
