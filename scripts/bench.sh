@@ -54,7 +54,7 @@ answer before: what a query costs a program that waits for it. Where each key is
 5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
 many keys or many filters; there stock is asked one by one. Nor has it keys that are "owned" (in memory
 of their own), "flat" (one behind the other, with offsets) or given to a "builder": there the others are
-given them as ever.
+given them as ever. A query "by hash" is of a key that was hashed before, as for many filters.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
 them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,

@@ -117,7 +117,7 @@ run() {
 
 step "core"
 run "${core[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- --skip kernel::tests::portable:: \
-  --skip kernel::tests::avx --skip kernel::tests::neon -Zunstable-options --fail-fast
+  --skip kernel::tests::avx --skip kernel::tests::neon --skip huge -Zunstable-options --fail-fast
 step "kernels"
 run "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- kernel::tests --skip huge \
   --skip ends_of_pages -Zunstable-options --fail-fast

@@ -7,9 +7,10 @@ use core::mem;
 #[cfg(leveldb_bloom_c_interface)]
 use core::mem::MaybeUninit;
 
-use crate::filter::{Filter, FilterTooLarge, WrongFilterLength, filter_len, probes_for};
-use crate::kernel::{GROUP, Kernel, Key, as_keys, in_groups, in_groups_of, prefetch, scratch};
-use crate::probe;
+use crate::filter::{FilterTooLarge, WrongFilterLength, filter_len, probes_for};
+use crate::kernel::{
+    self, GROUP, Kernel, Key, as_keys, in_groups, in_groups_of, prefetch, scratch,
+};
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
 /// is read without its filters.
@@ -378,11 +379,7 @@ pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item =
 /// asks many filters for one key, one after another, and hashes it once.
 #[must_use]
 pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
-    match Filter::parse(filter) {
-        Filter::Never => false,
-        Filter::Always => true,
-        Filter::Probe { array, k } => probe::contains(hash, k, array),
-    }
+    kernel::hash_may_match(hash, filter)
 }
 
 /// Whether `filter` may hold `key`; needs no policy, since a filter says itself how it was made.

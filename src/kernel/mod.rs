@@ -298,6 +298,11 @@ impl Kernel {
     }
 }
 
+/// Whether a filter, k byte included, may hold a key of this hash.
+pub(crate) fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
+    portable::hash_may_match(hash, filter)
+}
+
 /// Answers as kernels write them, and as they are in memory.
 ///
 /// # Safety

@@ -590,12 +590,15 @@ pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
 /// `may_match` of any key and filter.
 #[inline(never)]
 pub(super) fn rarely_may_match(key: Key, filter: &[u8]) -> bool {
+    hash_may_match(crate::hash::bloom_hash(key.as_bytes()), filter)
+}
+
+/// `may_match` of a key's hash.
+pub(super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
     match Filter::parse(filter) {
         Filter::Never => false,
         Filter::Always => true,
-        Filter::Probe { array, k } => {
-            contains_apart(crate::hash::bloom_hash(key.as_bytes()), k, array)
-        }
+        Filter::Probe { array, k } => contains_apart(h, k, array),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::vec::Vec;
 use std::{assert, assert_eq, assert_ne, format, vec};
 
-use super::{Kernel, Key};
+use super::{Kernel, Key, hash_may_match};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M, bloom_hash};
 use crate::probe;
@@ -82,7 +82,7 @@ fn check_create(kernel: &Kernel, keys: &[&[u8]], k: u32, bytes: usize) {
     assert!(got == want, "insert_hashes, {}", case());
 }
 
-/// may_match, keys_may_match and filters_may_match of each key.
+/// may_match, keys_may_match and filters_may_match of each key, and hash_may_match of its hash.
 fn check_queries(kernel: &Kernel, keys: &[&[u8]], filter: &[u8]) {
     let want: Vec<u8> = keys.iter().map(|key| may_match(key, filter).into()).collect();
     let ones = want.iter().filter(|yes| **yes == 1).count();
@@ -94,6 +94,8 @@ fn check_queries(kernel: &Kernel, keys: &[&[u8]], filter: &[u8]) {
     assert!(got == want, "{name}: batch of {case:?}");
     for (key, want) in list.iter().zip(&want) {
         assert_eq!(kernel.may_match(*key, filter), *want == 1, "{name}: one of {case:?}");
+        let hash = bloom_hash(key.as_bytes());
+        assert_eq!(hash_may_match(hash, filter), *want == 1, "the hash of one of {case:?}");
         let mut got = [7, 7];
         let filters = [Key::new(filter), Key::new(filter)];
         let ones = filters_may_match(kernel, *key, &filters, &mut got);

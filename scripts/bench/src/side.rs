@@ -5,7 +5,9 @@ use std::hint::black_box;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, FlatKeys, Kernel};
+use leveldb_bloom::{
+    BloomFilterPolicy, FilterBuilder, FlatKeys, Kernel, bloom_hash, hash_may_match,
+};
 
 use crate::keys::{Keys, Slice};
 use crate::work::{BITS, Given, How, Work};
@@ -226,7 +228,7 @@ impl Side for Virtual {
                 let function = match how {
                     How::Chain => self.calls.chain,
                     // LevelDB has no call for many keys: so many calls.
-                    How::OneByOne | How::Batch(_) | How::Flat(_) => self.calls.query,
+                    _ => self.calls.query,
                 };
                 let run = move || policy.ask(function, asked.slices(), &filter);
                 Some(Prepared { run: Box::new(run), result })
@@ -366,7 +368,7 @@ impl Side for Ours {
                     How::Batch(_) | How::Flat(_) => {
                         policy.keys_may_match(asked, &filter, &mut answers);
                     }
-                    How::OneByOne | How::Chain => {
+                    How::OneByOne | How::Chain | How::Hashed => {
                         for (answer, key) in answers.iter_mut().zip(asked) {
                             *answer = policy.key_may_match(key, &filter);
                         }
@@ -378,6 +380,12 @@ impl Side for Ours {
                         let one = |key: &&[u8]| policy.key_may_match(key, &filter);
                         asked.iter().filter(|key| one(key)).count()
                     }),
+                    How::Hashed => {
+                        let hashes: Vec<u32> = asked.iter().map(|key| bloom_hash(key)).collect();
+                        Box::new(move || {
+                            hashes.iter().filter(|hash| hash_may_match(**hash, &filter)).count()
+                        })
+                    }
                     How::Chain => Box::new(move || {
                         let (mut next, mut ones) = (0, 0);
                         for _ in asked {

@@ -31,6 +31,8 @@ pub enum Given {
 pub enum How {
     /// Key after key; the answers are counted.
     OneByOne,
+    /// The same, of keys that the Rust library has hashed before.
+    Hashed,
     /// Each key depends on the answer before.
     Chain,
     /// So many in one call.
@@ -220,6 +222,7 @@ pub fn rows() -> Vec<Row> {
         asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
         asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
+        asked("query by hash, filter of 1,000, absent", batched, 1_000, false, How::Hashed),
         asked_scattered("query, filter of 1,000, scattered, absent", [1.0; 4], one),
         asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
