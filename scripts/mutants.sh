@@ -82,8 +82,8 @@ mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
 sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel,kernel/*}/*.rs
 
-# Optimised a little, the tests take seconds; the first that fails ends them.
-export CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0
+# The first test that fails ends them.
+export CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0
 export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off
 export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 export CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_INCREMENTAL=true

@@ -237,6 +237,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_is_known() {
+        let offsets = [1, 1, 2, 4, 4, 4];
+        let wide = offsets.map(i64::from);
+        let wanted: [&[u8]; 5] = [b"", b"b", b"cd", b"", b""];
+        for keys in [
+            FlatKeys::with_offsets32(b"abcdefg", &offsets).unwrap(),
+            FlatKeys::with_offsets64(b"abcdefg", &wide).unwrap(),
+        ] {
+            let mut left = keys.iter();
+            for (i, key) in wanted.into_iter().enumerate() {
+                assert_eq!((left.len(), keys.get(i)), (wanted.len() - i, Some(key)));
+                assert_eq!(left.next(), Some(key));
+            }
+            assert_eq!((left.len(), left.next(), keys.get(5)), (0, None, None));
+        }
+        for (key_len, num_keys) in [(0, 3), (2, 3), (3, 2), (6, 1), (1, 6)] {
+            let keys =
+                FlatKeys::fixed(&b"abcdef"[..key_len * num_keys], key_len, num_keys).unwrap();
+            let mut left = keys.iter();
+            for i in 0..num_keys {
+                assert_eq!(left.len(), num_keys - i);
+                assert_eq!((left.next(), left.clone().count()), (keys.get(i), num_keys - i - 1));
+            }
+            assert_eq!((left.len(), left.next(), keys.get(num_keys)), (0, None, None));
+        }
+    }
+
+    #[test]
     fn a_slice_of_an_array_starts_anywhere() {
         let keys = FlatKeys::with_offsets32(b"abcdefg", &[2, 3]).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"c"]);
