@@ -149,6 +149,8 @@ impl<R: Read> Records<R> {
 /// `None` where the record is not a list of changes. Of `seen`, sets the bit of each tag in `NEEDED`.
 fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()> {
     let record = &mut record;
+    // LevelDB deletes first, whatever a record names first.
+    let mut added = Vec::new();
     while !record.is_empty() {
         match varint(record)? {
             1 => version.comparator = Some(printable(&String::from_utf8_lossy(bytes(record)?))),
@@ -177,11 +179,12 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
                     sequence: smallest.sequence,
                     largest: largest.user_key.to_vec(),
                 };
-                version.tables.insert(number, table);
+                added.push((number, table));
             }
             _ => return None,
         }
     }
+    version.tables.extend(added);
     Some(())
 }
 
@@ -238,6 +241,18 @@ mod tests {
             (&version.tables[&6].smallest[..], &version.tables[&6].largest[..]),
             (&b"a"[..], &b"z"[..])
         );
+    }
+
+    #[test]
+    fn a_record_deletes_before_it_adds() {
+        let key = [9, b'k', 1, 0, 0, 0, 0, 0, 0, 0];
+        let added = [&[7, 1, 5, 99][..], &key, &key].concat();
+        let both = [&added[..], &[6, 1, 5]].concat();
+        let numbers = piece(1, &[2, 3, 3, 7, 4, 1]);
+        let tables = |log: Vec<u8>| replay(&mut &log[..]).unwrap().tables.len();
+        assert_eq!(tables([numbers.clone(), piece(1, &both)].concat()), 1);
+        let later = [numbers, piece(1, &added), piece(1, &[6, 1, 5])].concat();
+        assert_eq!(tables(later), 0);
     }
 
     #[test]
