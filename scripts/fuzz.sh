@@ -9,7 +9,7 @@ usage: scripts/fuzz.sh [--minutes M | --seconds S] [--jobs N] [--fast] [--plante
                        [--document FILE] [TARGET...] [--help]
 
 Runs the fuzz targets in fuzz/targets, one after another (all, if none is named), with libFuzzer, for
-M minutes each (1 if nothing is said), N processes at a time. Each but the last two compares every
+M minutes each (1 if nothing is said), N processes at a time. Each but the last three compares every
 kernel with the portable one, and with stock LevelDB what LevelDB has too.
 
   query      any bytes as filters, asked for any keys
@@ -18,6 +18,7 @@ kernel with the portable one, and with stock LevelDB what LevelDB has too.
   builder    builders and union
   c_api      the exported C functions with hostile arguments, by one kernel for each input
   table      any bytes as LevelDB's table files
+  manifest   any bytes as LevelDB's MANIFESTs, and MANIFESTs of which it is known what they say
 
   --fast     without AddressSanitizer, and without watching what is compared with what: several times
              the executions, fewer kinds of bugs, and fewer new inputs
@@ -147,11 +148,12 @@ summary() {
       print "# Fuzzing\n"
       print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
-      print "has too; of `c_api` one kernel, and of `table` the fastest alone, for one key a filter. A run that"
-      print "finds something ends there, and is not counted. The code is that of the days named.\n"
+      print "has too; of `c_api` one kernel, and of `table` the fastest alone, for one key a filter. `manifest`"
+      print "compares what is read with what was written. A run that finds something ends there, and is not"
+      print "counted. The code is that of the days named.\n"
       print "| Target | Executions | of these with AddressSanitizer | Seconds |"
       print "|---|---:|---:|---:|"
-      n = split("query create flat builder c_api table", names, " ")
+      n = split("query create flat builder c_api table manifest", names, " ")
       for (i = 1; i <= n; i++) {
         name = names[i]
         printf "| %s | %d | %d | %d |\n", name, all[name], checked[name], time[name]

@@ -1,7 +1,14 @@
-//! What the fuzz targets share: LevelDB itself, and how bytes become keys.
+//! What the fuzz targets share: LevelDB itself, how bytes become keys, and what of the command is fuzzed.
 
 #[path = "../../scripts/verify/src/leveldb.rs"]
 pub mod leveldb;
+#[path = "../../inspector/src/manifest.rs"]
+pub mod manifest;
+#[path = "../../inspector/src/printable.rs"]
+pub mod printable;
+
+// As the command names it.
+extern crate table as leveldb_bloom_table;
 
 mod input;
 mod original;

@@ -15,6 +15,7 @@ mod find;
 mod html;
 mod inspect;
 mod manifest;
+mod printable;
 mod probe;
 mod scan;
 mod size;

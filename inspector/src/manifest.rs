@@ -10,7 +10,7 @@ use std::path::Path;
 
 use leveldb_bloom_table::InternalKey;
 
-use crate::text::printable;
+use crate::printable::printable;
 
 /// The comparator that LevelDB has if a program gives it none.
 pub const BYTEWISE: &str = "leveldb.BytewiseComparator";
@@ -63,7 +63,8 @@ fn damaged(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-fn replay(log: &mut impl Read) -> io::Result<Version> {
+/// Reads a MANIFEST from its first record to its last.
+pub fn replay(log: &mut impl Read) -> io::Result<Version> {
     let mut records = Records { log, left: BLOCK };
     let mut version = Version::default();
     let (mut record, mut seen) = (Vec::new(), 0);

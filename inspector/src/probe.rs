@@ -18,8 +18,9 @@ use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable};
+use crate::printable::printable;
 use crate::scan::OTHER_NAME;
-use crate::text::{bytes, count, hex, key as shown, plural, printable, wrap};
+use crate::text::{bytes, count, hex, key as shown, plural, wrap};
 use crate::{Failure, print, verify};
 
 #[derive(Args)]

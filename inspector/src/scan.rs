@@ -11,8 +11,8 @@ use crate::absent::{Absent, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place};
+use crate::printable::printable;
 use crate::sums::{BloomSums, Settings, Sums, of_probes};
-use crate::text::printable;
 use crate::transform::{Search, Transform};
 
 /// The name that goleveldb and the Java ports give to filters of the same bits.

@@ -56,18 +56,6 @@ pub fn tenths(number: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A name out of a file as a terminal and a page can show it.
-pub fn printable(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, c| {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-        text
-    })
-}
-
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
