@@ -50,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(bits(&united) >= bits(into).max(bits(from)));
             assert!(bits(&united) <= bits(into) + bits(from));
         }
-        Err(FilterMismatch) => {
+        Err(FilterMismatch { .. }) => {
             assert!(!fit, "{into:x?} and {from:x?}");
             assert_eq!(united, into, "unchanged");
         }
