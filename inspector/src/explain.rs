@@ -296,25 +296,31 @@ impl Notes<'_> {
         let contents = ratio(sums.contents_bytes as f64, sums.data_blocks as f64);
         let offsets = ratio((4 * sums.slots) as f64 * 8.0, keys as f64);
         let minimum = bloom.filters as f64 * 64.0 / keys as f64;
+        let slot = slot_of(&sums);
         let mut text = format!(
             "{} bits per key cost you {} here, because {} only {} keys",
             bits_of(&sums),
             tenths(spent),
-            if blocks > 1.5 { "2 KiB of blocks hold" } else { "blocks hold" },
+            if blocks > 1.5 { format!("{slot} of blocks hold") } else { "blocks hold".into() },
             tenths(per_filter),
         );
         if minimum > f64::from(configured) {
             text += &format!(": a filter has at least 64 bits, {} per key", tenths(minimum));
         }
         text += &format!(
-            "; the byte that holds k takes {}, and 4 bytes of offset for each 2 KiB of blocks, {} of \
+            "; the byte that holds k takes {}, and 4 bytes of offset for each {slot} of blocks, {} of \
              them without a filter, take {}.",
             tenths(8.0 / per_filter.max(0.1)),
             percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
             tenths(offsets)
         );
+        let slots = sums.bases.0.iter().map(|(&base_lg, &slots)| slots as f64 * power(base_lg));
+        let slot_bytes = ratio(slots.sum(), sums.slots as f64);
         let cost = |factor: f64| {
-            projected(f64::from(configured), per_filter * factor, block * blocks * factor)
+            // Larger blocks leave a filter its keys until there is one block to a filter.
+            let growth = (factor / blocks).max(1.0);
+            let stored = block * blocks * growth;
+            projected(f64::from(configured), per_filter * growth, stored / slot_bytes)
         };
         let by = [4.0, 16.0, 64.0].into_iter().find(|factor| cost(*factor) < 0.9 * spent);
         match by {
@@ -430,11 +436,26 @@ pub fn with_filters(reports: &[Report]) -> Sums {
     sums
 }
 
-/// Bits per key in filters of `keys` keys for `block` bytes of stored blocks.
-fn projected(bits_per_key: f64, keys: f64, block: f64) -> f64 {
+/// Bits per key in filters of `keys` keys, one for each `slots` slots.
+fn projected(bits_per_key: f64, keys: f64, slots: f64) -> f64 {
     let filter = (keys * bits_per_key).max(64.0) + 8.0;
-    let offsets = (block / 2048.0).max(1.0) * 32.0;
+    let offsets = slots.max(1.0) * 32.0;
     (filter + offsets) / keys.max(0.1)
+}
+
+fn power(base_lg: u64) -> f64 {
+    (base_lg as f64).exp2()
+}
+
+/// The bytes of blocks that have a filter: `2 KiB` in LevelDB, another power of two where goleveldb was
+/// told so.
+fn slot_of(sums: &Sums) -> String {
+    let (least, most) = (sums.bases.min(), sums.bases.max());
+    let shown = |base_lg| bytes(power(base_lg) as u64).replace(".0 ", " ");
+    match least == most {
+        true => shown(least),
+        false => format!("{} to {}", shown(least), shown(most)),
+    }
 }
 
 /// What a number of probes says of the bits per key: `9 or 10`.

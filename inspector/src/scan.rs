@@ -263,6 +263,9 @@ impl Scan {
     fn count_slots(&mut self, filters: &Filters<'_>) {
         let sums = &mut self.report.sums;
         sums.slots = filters.len() as u64;
+        if sums.slots > 0 {
+            sums.bases.count_times(filters.base_lg().into(), sums.slots);
+        }
         let mut bytes = 0;
         for filter in (0..filters.len()).filter_map(|number| filters.filter(number)) {
             if filter.is_empty() {

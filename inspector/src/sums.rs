@@ -27,6 +27,8 @@ pub struct Sums {
     pub filter_block_bytes: u64,
     pub slots: u64,
     pub empty_slots: u64,
+    /// Slots by their `base_lg`.
+    pub bases: Counts,
     /// Blocks that begin beyond the last filter: LevelDB reads those for any key.
     pub uncovered_blocks: u64,
     pub bloom: BloomSums,
@@ -73,6 +75,7 @@ impl Sums {
         self.filter_block_bytes += other.filter_block_bytes;
         self.slots += other.slots;
         self.empty_slots += other.empty_slots;
+        self.bases.add(&other.bases);
         self.uncovered_blocks += other.uncovered_blocks;
         self.settings.add(&other.settings);
         self.bloom.add(&other.bloom);
@@ -146,12 +149,16 @@ pub struct Counts(pub BTreeMap<u64, u64>);
 
 impl Counts {
     pub fn count(&mut self, number: u64) {
-        *self.0.entry(number).or_default() += 1;
+        self.count_times(number, 1);
+    }
+
+    pub fn count_times(&mut self, number: u64, times: u64) {
+        *self.0.entry(number).or_default() += times;
     }
 
     fn add(&mut self, other: &Counts) {
-        for (&number, count) in &other.0 {
-            *self.0.entry(number).or_default() += count;
+        for (&number, &count) in &other.0 {
+            self.count_times(number, count);
         }
     }
 

@@ -114,9 +114,10 @@ def by_plyvel(name, keys, value_bytes, python_path=None):
     return path
 
 
-def by_goleveldb(name, keys, value_bytes):
+def by_goleveldb(name, keys, value_bytes, *base_lg_and_block_bytes):
     path = folder(name)
-    run(os.path.join(WORK, "writer-go"), path, str(keys), str(value_bytes))
+    run(os.path.join(WORK, "writer-go"), path, str(keys), str(value_bytes),
+        *map(str, base_lg_and_block_bytes))
     return path
 
 
@@ -327,6 +328,12 @@ class Golden(unittest.TestCase):
         self.assertAlmostEqual(found["bloom"]["estimated_keys"], 20000, delta=1000)
 
 
+def cost(*paths):
+    """What the one note on bits spent says."""
+    [note] = [note for note in inspect(*paths)["notes"] if note["topic"] == "cost"]
+    return note["text"]
+
+
 def lose(path):
     """Clears a bit of a filter and makes its checksum right: only the filter is wrong. Returns
     the keys that the C library says are lost."""
@@ -393,10 +400,6 @@ class LostKeys(unittest.TestCase):
         self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
 
     def test_blocks_that_hold_few_keys(self):
-        def cost(path):
-            [note] = [note for note in inspect(path)["notes"] if note["topic"] == "cost"]
-            return note["text"]
-
         # Compressed, most of the cost is the minimum of 64 bits; as they are, that of the offsets.
         text = cost(by_leveldb("few", 2000, 1200, 1))
         self.assertRegex(text, r"bits per key cost you 27.* hold only 4 keys.* Raise block_size")
@@ -408,6 +411,23 @@ class LostKeys(unittest.TestCase):
         self.assertRegex(cost(by_leveldb("few-plain", 2000, 800)), r"6 keys.* 22\.8 at best")
         many = by_leveldb("many", 2000, 20)
         self.assertNotIn("cost", [note["topic"] for note in inspect(many)["notes"]])
+
+    def test_filters_for_another_number_of_bytes(self):
+        # With small slots the offsets cost most, with slots of more than a block the minimum.
+        small = by_goleveldb("base-9", 2000, 100, 9, 4096)
+        text = cost(small)
+        self.assertRegex(text, r"because blocks hold .* each 512 B of blocks.* 17\.1 at best")
+        best = inspect(by_goleveldb("base-9-best", 2000, 100, 9, 256 << 10))
+        self.assertAlmostEqual(best["total"]["bloom"]["bits_per_key_spent"], 17.1, delta=0.1)
+
+        large = by_goleveldb("base-13", 2000, 5000, 13, 4096)
+        text = cost(large)
+        self.assertRegex(text, r"because 8 KiB of blocks hold only 1\.6 .* each 8 KiB of blocks")
+        [promised] = re.search(r"blocks of 19\.\d KiB instead .* about ([\d.]+)", text).groups()
+        raised = inspect(by_goleveldb("base-13-raised", 2000, 5000, 13, 16 << 10))
+        self.assertAlmostEqual(raised["total"]["bloom"]["bits_per_key_spent"], float(promised),
+                               delta=0.5)
+        self.assertIn("each 512 B to 8 KiB of blocks", cost(small, large))
 
 
 class Damage(unittest.TestCase):

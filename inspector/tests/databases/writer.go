@@ -1,4 +1,7 @@
-// Writes a database with goleveldb: writer FOLDER KEYS VALUE_BYTES
+// Writes a database with goleveldb: writer FOLDER KEYS VALUE_BYTES [FILTER_BASE_LG BLOCK_BYTES]
+//
+// There is a filter for each 2 to the power of FILTER_BASE_LG bytes, and nothing is compressed; without
+// the last two, blocks and filters are as LevelDB has them.
 package main
 
 import (
@@ -25,6 +28,13 @@ func main() {
 	length, err := strconv.Atoi(os.Args[3])
 	check(err)
 	options := &opt.Options{Filter: filter.NewBloomFilter(10)}
+	if len(os.Args) > 4 {
+		options.FilterBaseLg, err = strconv.Atoi(os.Args[4])
+		check(err)
+		options.BlockSize, err = strconv.Atoi(os.Args[5])
+		check(err)
+		options.Compression = opt.NoCompression
+	}
 	db, err := leveldb.OpenFile(os.Args[1], options)
 	check(err)
 	value := make([]byte, length)
