@@ -15,7 +15,7 @@ use crate::explain::{self, Note, Weight};
 use crate::find::{Database, Everything, Place, find};
 use crate::html;
 use crate::scan::{Format, Options, Problem, Report};
-use crate::sums::{FILL_STEPS, Sums, ratio};
+use crate::sums::{Counts, FILL_STEPS, Sums, ratio};
 use crate::text::{bytes, count, histogram, percent, plural, tenths, wrap};
 use crate::work::{name, scan_all};
 use crate::{Failure, Lazy, print, print_json, verify};
@@ -150,15 +150,12 @@ fn to_text(findings: &Findings, all: bool) -> String {
 pub fn describe(database: &Database) -> String {
     let folder = database.folder.display();
     let Ok(version) = &database.version else { return format!("{folder}") };
-    let mut levels: Vec<(u32, u64)> = Vec::new();
+    let mut levels = Counts::default();
     for table in version.tables.values() {
-        match levels.iter_mut().find(|(level, _)| *level == table.level) {
-            Some((_, number)) => *number += 1,
-            None => levels.push((table.level, 1)),
-        }
+        levels.count(table.level.into());
     }
-    levels.sort_unstable();
-    let levels: Vec<_> = levels.iter().map(|(level, n)| format!("{n} in level {level}")).collect();
+    let levels: Vec<_> =
+        levels.0.iter().map(|(level, n)| format!("{n} in level {level}")).collect();
     let mut text = format!("{folder}: {}", plural(version.tables.len() as u64, "table", "tables"));
     if !levels.is_empty() {
         let _ = write!(text, " ({})", levels.join(", "));

@@ -554,6 +554,18 @@ class Unusual(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no CURRENT", done.stdout)
 
+    def test_a_manifest_of_many_levels(self):
+        # Beyond LevelDB's seven; the time must not go with the square of their number.
+        path = folder("many-levels")
+        os.makedirs(path)
+        key = tables.internal(b"")
+        written("many-levels/CURRENT", b"MANIFEST-000002\n")
+        written("many-levels/MANIFEST-000002",
+                tables.manifest([(i, 10 + i, key, key) for i in range(160_000)]))
+        done = command("inspect", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 in level 159999", done.stdout)
+
     def test_keys_of_a_megabyte(self):
         path = written("long/000005.ldb", table([b"k" * 1_000_000]))
         bloom = inspect(path)["total"]["bloom"]
