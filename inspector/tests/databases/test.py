@@ -127,6 +127,20 @@ def by_classic_level(name, keys, value_bytes):
     return path
 
 
+def exact_rate(filter_):
+    """The share of all pairs of a first position and a step whose positions are all set."""
+    size, probes = 8 * (len(filter_) - 1), filter_[-1]
+    bits = int.from_bytes(filter_[:-1], "little")
+    twice = bits | bits << size
+    passed = 0
+    for step in range(size):
+        left = bits
+        for i in range(1, probes):
+            left &= twice >> i * step % size
+        passed += bin(left).count("1")
+    return passed / size ** 2
+
+
 def table_of(path):
     """The one table that a database uses."""
     [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
@@ -298,6 +312,76 @@ class Golden(unittest.TestCase):
                 yes += bloom.may_match(key, filter_)
         measured = inspect(path)["total"]["bloom"]["false_positive_rate_measured"]
         self.assertAlmostEqual(measured, yes / asked, delta=0.003)
+
+    def test_histograms(self):
+        paths = [by_leveldb(f"histograms-{value_bytes}", keys_, value_bytes)
+                 for keys_, value_bytes in ((3000, 20), (1000, 300), (300, 1200))]
+        fill, of_keys, rates, weight = [0] * 20, collections.Counter(), 0, 0
+        for file in (file for path in paths for file in glob.glob(os.path.join(path, "*.ldb"))):
+            table_ = tables.Table(read(file))
+            of_filters = table_.keys_of_filters()
+            for number, filter_ in enumerate(table_.filters()):
+                of_keys[len(of_filters.get(number, []))] += bool(filter_)
+                if filter_:
+                    share = sum(bin(byte).count("1") for byte in filter_[:-1]) / (
+                        8 * (len(filter_) - 1))
+                    fill[min(int(share * 20), 19)] += 1
+                    rates += exact_rate(filter_) * len(filter_)
+                    weight += len(filter_)
+        of_keys = +of_keys
+        least, most = min(of_keys), max(of_keys)
+        width = (most - least) // 12 + 1
+        ranges = [(first, first + width - 1) for first in range(least, most + 1, width)]
+        by_keys = [sum(of_keys[n] for n in range(first, last + 1)) for first, last in ranges]
+        # Bars of many lengths, and a gap between them.
+        self.assertGreater(len(set(fill)), 4)
+        self.assertGreater(len(set(by_keys)), 3)
+        self.assertIn(0, by_keys)
+
+        page = os.path.join(WORK, "histograms.html")
+        done = command("inspect", "--json", "--html", page, *paths)
+        bloom = json.loads(done.stdout)["total"]["bloom"]
+        self.assertEqual(bloom["fill_histogram"], fill)
+        self.assertEqual(bloom["probes"], {"6": sum(fill)})
+        self.assertEqual([(row["from"], row["to"], row["filters"])
+                          for row in bloom["keys_per_filter"]["histogram"]],
+                         [(*range_, n) for range_, n in zip(ranges, by_keys)])
+        # Estimated from how many bits are set, whichever they are.
+        estimated = bloom["false_positive_rate_estimated"]
+        self.assertAlmostEqual(estimated / (rates / weight), 1, delta=0.05)
+        self.assertAlmostEqual(bloom["false_positive_rate_measured"], rates / weight, delta=0.0005)
+
+        steps = [i for i, n in enumerate(fill) if n]
+        rows = {
+            "Filters by fill": [(f"{5 * i}-{5 * i + 5} %", fill[i])
+                                for i in range(steps[0], steps[-1] + 1)],
+            "Filters by keys": [(f"{first}-{last}", n) for (first, last), n in zip(ranges, by_keys)],
+        }
+        text, html = command("inspect", *paths).stdout, read(page).decode()
+        for title, expected in rows.items():
+            tallest = max(n for _, n in expected)
+            [shown] = re.findall(rf"^{title}\n((?:  .+\n)+)", text, re.MULTILINE)
+            found = re.findall(r"^ +(\S+(?: %)?)  (\u2588*)([\u2589-\u258f]?) *([\d,]+)$", shown,
+                               re.MULTILINE)
+            self.assertEqual([(label, int(n.replace(",", ""))) for label, _, _, n in found],
+                             [(label, n) for label, n in expected if n])
+            gaps = re.sub("0+", "0", "".join(str(int(n > 0)) for _, n in expected)).count("0")
+            self.assertEqual((shown.count("..."), shown.count("\n")), (gaps, len(found) + gaps))
+            for (label, full, part, n) in found:
+                # An eighth of a block is U+258F, seven are U+2589.
+                eighths = 8 * len(full) + (0x2590 - ord(part) if part else 0)
+                self.assertAlmostEqual(eighths, 320 * int(n.replace(",", "")) / tallest, delta=1,
+                                       msg=label)
+            [plot] = re.findall(rf"<h3>{title}</h3>(.*?)</svg>", html, re.DOTALL)
+            bars = re.findall(r'height="([\d.]+)"[^>]*><title>(.*?): ([\d,]+)</title>', plot)
+            self.assertEqual([(label, int(n.replace(",", ""))) for _, label, n in bars], expected)
+            for tall, label, n in bars:
+                self.assertAlmostEqual(float(tall), 188 * int(n.replace(",", "")) / tallest,
+                                       delta=0.1, msg=label)
+        # Without data nobody knows how many keys there are.
+        quick = command("inspect", "--quick", *paths).stdout
+        self.assertIn("Filters by fill", quick)
+        self.assertNotIn("Filters by keys", quick)
 
     def test_probe(self):
         path = by_leveldb("golden-probe", 3000, 100)
@@ -536,6 +620,39 @@ def limited(megabytes):
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
 
 
+def limited_to_what_it_writes_to(megabytes):
+    """For `command`: what it may have of memory that is its own, on one processor, since each thread
+    has a stack. RLIMIT_AS counts what is mapped and never touched, which is much more."""
+    limit = megabytes << 20
+
+    def limit_it():
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+    # Without memory, Rust's own trace waits for itself for ever.
+    return {"preexec_fn": limit_it, "env": dict(os.environ, RUST_BACKTRACE="0")}
+
+
+def on_terminal(args, stream, columns=100):
+    """What the command writes to the terminal that is its `stream`, and to the other, a pipe; and
+    its status."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
+    with open(ours, "rb", buffering=0) as screen:
+        with subprocess.Popen([COMMAND, *args], **streams,
+                              env=dict(os.environ, TERM="xterm")) as process:
+            os.close(theirs)
+            shown = b""
+            # The end of a terminal is an error, EIO.
+            with contextlib.suppress(OSError):
+                while more := screen.read(1 << 16):
+                    shown += more
+            other = process.stderr if stream == "stdout" else process.stdout
+            printed = other.read().decode()
+            return shown.decode(), printed, process.wait()
+
+
 class Unusual(unittest.TestCase):
     """Databases that no LevelDB leaves behind in good health, and what a Get makes of them."""
 
@@ -619,6 +736,22 @@ class Unusual(unittest.TestCase):
         done = command("verify", *sorted(glob.glob(os.path.join(path, "*.ldb"))), **limited(800))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3,000 tables", done.stdout)
+
+    def test_memory_is_not_that_of_all_tables(self):
+        # Large filters, so that a table's are seen if they stay.
+        one = table_of(by_leveldb("memory", 800, 200, 1, bits_per_key=100))
+        path = folder("memory-many")
+        os.makedirs(path)
+        for i in range(500):
+            os.link(one, os.path.join(path, f"{i + 1:06}.ldb"))
+        self.assertGreater(500 * os.path.getsize(one), 40 << 20)
+        found = inspect(one)["total"]
+        self.assertGreater(500 * found["filter_block_bytes"], 4 << 20)
+        page = os.path.join(WORK, "memory.html")
+        for args in (["verify"], ["inspect", "--html", page]):
+            done = command(*args, "--json", path, **limited_to_what_it_writes_to(7))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(json.loads(done.stdout)["tables"]), 500)
 
     def test_a_zstd_block_that_says_it_is_gigabytes(self):
         def block(kind, body, size, last=0):
@@ -886,24 +1019,34 @@ class Reports(unittest.TestCase):
             told = set(re.findall(r"\w+", help_[help_.index("that --json prints"):]))
             self.assertEqual(found - told, set(), way)
 
+    def test_progress_is_for_a_terminal_at_stderr(self):
+        path = by_leveldb("progress", 3000, 100, mode="levels")
+        files = [table_["path"] for table_ in inspect(path)["tables"]]
+        self.assertGreater(len(files), 2)
+        total = sum(map(os.path.getsize, files)) / 1024
+        self.assertLess(total, 1024)
+        for way in ("inspect", "verify"):
+            done = command(way, path)
+            self.assertEqual(done.stderr, "")
+            shown, printed, _ = on_terminal([way, path], "stderr")
+            self.assertEqual(printed, done.stdout)
+            self.assertRegex(shown, rf"[\d.]+ \w+ of {total:.2f} KiB, [\d.]+ \w+/s, \w+ left")
+            self.assertTrue(shown.endswith("\x1b[2K"), repr(shown[-20:]))
+            shown, printed, _ = on_terminal([way, path], "stdout")
+            self.assertEqual(printed, "")
+            self.assertNotRegex(shown, r"\x1b|B/s, ")
+            # One file is read at once.
+            self.assertEqual(on_terminal([way, files[0]], "stderr")[0], "")
+
     def test_the_terminal_is_wide_enough(self):
         path = by_leveldb("wide", 2000, 1200, 1)
         ways = (["inspect", path], ["verify", path], ["probe", path, "key00000007"],
                 ["size", "--plot"], ["size", "--keys", "50M", "--rate", "0.1%"])
         for columns in (80, 200):
             for way in ways:
-                ours, theirs = pty.openpty()
-                fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-                with open(ours, "rb", buffering=0) as screen:
-                    with subprocess.Popen([COMMAND, *way], stdout=theirs) as process:
-                        os.close(theirs)
-                        shown = b""
-                        # The end of a terminal is an error, EIO.
-                        with contextlib.suppress(OSError):
-                            while more := screen.read(1 << 16):
-                                shown += more
-                    self.assertEqual(process.returncode, int("0.1%" in way))
-                lines = [line for line in shown.decode().splitlines() if path not in line]
+                shown, _, status = on_terminal(way, "stdout", columns)
+                self.assertEqual(status, int("0.1%" in way))
+                lines = [line for line in shown.splitlines() if path not in line]
                 self.assertLessEqual(max(map(len, lines)), min(columns, 100), (way, columns))
 
 
