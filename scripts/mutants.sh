@@ -80,6 +80,8 @@ tree=$work/tree
 rm -rf "$tree"
 mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
+commit=$(git rev-parse --short HEAD)
+git diff --quiet HEAD -- src tests ctest || commit+=", changed"
 sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel,kernel/*}/*.rs
 
 # The first test that fails ends them.
@@ -98,6 +100,9 @@ chosen() {
     printf -- '--file\n%s\n' "$file"
   done
 }
+
+# An interrupted run's outcomes: of what it had tried, the next says only that it did not survive.
+[ ! -e "$work/mutants.out" ] || python3 scripts/mutants/report.py note "$ledger" "$work/mutants.out"
 
 # run FILE... -- ARGUMENT...: the mutants of these files, as cargo-mutants is told to.
 run() {
@@ -143,5 +148,5 @@ fi
 step "results"
 (cd "$tree" && cargo mutants --package leveldb-bloom --list) >"$work/list.txt"
 mapfile -t asked < <(chosen "${all[@]}" | sed '/^--file$/d')
-python3 scripts/mutants/report.py write "$ledger" "$work/list.txt" scripts/mutants/survivors.txt \
+python3 scripts/mutants/report.py write "$commit" "$ledger" "$work/list.txt" scripts/mutants/survivors.txt \
   docs/mutants.md "${asked[@]}"

@@ -1,9 +1,9 @@
 """What became of the mutants; see scripts/mutants.sh.
 
     report.py note LEDGER FOLDER             adds what cargo-mutants wrote to FOLDER to LEDGER
-    report.py write LEDGER LIST SURVIVORS DOCUMENT FILE...
+    report.py write COMMIT LEDGER LIST SURVIVORS DOCUMENT FILE...
                                              writes to DOCUMENT a row for each FILE whose mutants in
-                                             LIST have all run
+                                             LIST have all run, of COMMIT
 
 `write` fails where some have not run, where a mutant survives that SURVIVORS does not explain, and
 where SURVIVORS explains one that does not survive.
@@ -14,7 +14,6 @@ import datetime
 import json
 import os
 import re
-import subprocess
 import sys
 
 OUTCOMES = ("caught", "timeout", "unviable", "missed")
@@ -57,10 +56,6 @@ def read_survivors(name):
     return survivors
 
 
-def said_by(*command):
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
-
-
 HEADER = """\
 # Mutants
 
@@ -82,13 +77,13 @@ archive would have to be linked anew for each mutant.
 """
 
 
-def row(name, count, unexplained):
-    cells = [name, said_by("git", "rev-parse", "--short", "HEAD"), datetime.date.today(),
-             sum(count.values()), *(count[outcome] for outcome in OUTCOMES), unexplained]
+def row(name, commit, count, unexplained):
+    cells = [name, commit, datetime.date.today(), sum(count.values()),
+             *(count[outcome] for outcome in OUTCOMES), unexplained]
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def write(ledger, list_name, survivors_name, document, *names):
+def write(commit, ledger, list_name, survivors_name, document, *names):
     outcomes = json.loads("".join(read_lines(ledger)) or "{}")
     survivors = read_survivors(survivors_name)
     files = {name: collections.Counter() for name in names}
@@ -119,7 +114,7 @@ def write(ledger, list_name, survivors_name, document, *names):
                 survive = len(missed.get(mutant, ()))
                 wrong.append(f"explained {least} times, survives {survive}: {mutant}")
         if count:
-            rows[name] = row(name, count, sum(map(unexplained, own)))
+            rows[name] = row(name, commit, count, sum(map(unexplained, own)))
     with open(document, "w") as file:
         file.write(HEADER)
         file.writelines(f"{rows[name]}\n" for name in sorted(rows) if os.path.exists(name))

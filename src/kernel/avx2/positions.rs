@@ -8,10 +8,10 @@ use super::hash::Eights;
 
 /// A modulus below 2^31.
 #[derive(Clone, Copy)]
-pub(super) struct Modulus {
-    pub bits: __m256i,
+struct Modulus {
+    bits: __m256i,
     /// (2^32 - 1) / bits, rounded down.
-    pub inverse: __m256i,
+    inverse: __m256i,
 }
 
 /// A modulus, and what is left of 2^32 above its last multiple below it: at
@@ -38,7 +38,7 @@ impl Modulus {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn new(bits: NonZeroU32) -> Modulus {
+    unsafe fn new(bits: NonZeroU32) -> Modulus {
         // SAFETY: the caller has AVX2.
         unsafe {
             Modulus {
@@ -54,7 +54,7 @@ impl Modulus {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn rem(self, h: __m256i) -> __m256i {
+    unsafe fn rem(self, h: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
         unsafe {
             let even = _mm256_mul_epu32(h, self.inverse);
