@@ -96,8 +96,7 @@ impl<R: Read> Records<R> {
         let mut begun = false;
         loop {
             if self.left < HEADER {
-                let mut padding = [0; HEADER];
-                if !self.fill(&mut padding[..self.left])? {
+                if !self.skip_block()? {
                     return Ok(false);
                 }
                 self.left = BLOCK;
@@ -108,13 +107,23 @@ impl<R: Read> Records<R> {
             }
             let [c0, c1, c2, c3, l0, l1, kind] = header;
             let len = usize::from(u16::from_le_bytes([l0, l1]));
-            // A log may be prepared with zeros beyond what was written.
-            if kind == 0 && len == 0 {
-                return Ok(false);
-            }
             self.left -= HEADER;
+            // A log may be prepared with zeros beyond what was written, up to the block's end.
+            if kind == 0 && len == 0 {
+                if begun {
+                    return Err(damaged("expected the next piece of a record"));
+                }
+                if !self.skip_block()? {
+                    return Ok(false);
+                }
+                continue;
+            }
             if len > self.left {
-                return Err(damaged("expected a record that ends in its block"));
+                // In a block that is cut off itself, LevelDB takes the record for cut off.
+                return match self.skip_block()? {
+                    true => Err(damaged("expected a record that ends in its block")),
+                    false => Ok(false),
+                };
             }
             let start = record.len();
             record.resize(start + len, 0);
@@ -127,14 +136,30 @@ impl<R: Read> Records<R> {
             if stored != computed.rotate_right(15).wrapping_add(0xa282_ead8) {
                 return Err(damaged("checksum mismatch"));
             }
-            // 1 is a whole record; others come in pieces: 2, 3 any number of times, 4.
-            match (kind, begun) {
-                (1, false) | (4, true) => return Ok(true),
-                (2, false) | (3, true) => begun = true,
+            // 1 is a whole record; others come in pieces: 2, 3 any number of times, 4. Old versions
+            // of LevelDB left an empty 2 at a block's end, and began anew in the next one.
+            match (kind, begun && start > 0) {
+                (1, false) => return Ok(true),
+                (4, _) if begun => return Ok(true),
+                (2, false) => begun = true,
+                (3, _) if begun => {}
                 (_, false) => return Err(damaged("expected the beginning of a record")),
                 (_, true) => return Err(damaged("expected the next piece of a record")),
             }
         }
+    }
+
+    /// False if the log ends before the block does.
+    fn skip_block(&mut self) -> io::Result<bool> {
+        let mut skipped = [0; 1 << 10];
+        while self.left > 0 {
+            let some = self.left.min(skipped.len());
+            if !self.fill(&mut skipped[..some])? {
+                return Ok(false);
+            }
+            self.left -= some;
+        }
+        Ok(true)
     }
 
     /// False if the log ends before `bytes` does.
@@ -254,6 +279,36 @@ mod tests {
         assert_eq!(tables([numbers.clone(), piece(1, &both)].concat()), 1);
         let later = [numbers, piece(1, &added), piece(1, &[6, 1, 5])].concat();
         assert_eq!(tables(later), 0);
+    }
+
+    #[test]
+    fn pieces_are_put_together_as_leveldb_does() {
+        let numbers = [2, 3, 3, 7, 4, 1];
+        let (begin, end) = numbers.split_at(3);
+        let (first, last) = (piece(2, begin), piece(4, end));
+        let too_long = [1, 2, 3, 4, 0, 0x90, 1];
+        let sound = |pieces: &[&[u8]]| replay(&mut &pieces.concat()[..]).is_ok();
+        let whole = &piece(1, &numbers)[..];
+        assert!(sound(&[&first, &last]));
+        assert!(sound(&[&first, &piece(3, &[]), &last]));
+        assert!(sound(&[&piece(2, &[]), &piece(3, begin), &last]));
+        // The versions of LevelDB that left an empty one.
+        assert!(sound(&[&piece(2, &[]), whole]));
+        assert!(sound(&[&piece(2, &[]), &first, &last]));
+        assert!(!sound(&[&first, whole]));
+        assert!(!sound(&[&first, &first, &last]));
+        assert!(!sound(&[whole, &last]));
+        assert!(!sound(&[whole, &piece(3, end)]));
+        assert!(!sound(&[whole, &piece(5, &[])]));
+        // Zeros end a block, not a record.
+        let zeros = |before: usize| vec![0; BLOCK - before];
+        assert!(sound(&[&zeros(0), &first, &last]));
+        assert!(sound(&[whole, &zeros(whole.len()), whole]));
+        assert!(!sound(&[&first, &zeros(first.len()), &last]));
+        assert!(!sound(&[whole, &first, &[0; 7]]));
+        // What does not end in its block is damage if the block ends.
+        assert!(sound(&[whole, &too_long, &[0; 100]]));
+        assert!(!sound(&[whole, &too_long, &zeros(whole.len() + too_long.len())]));
     }
 
     #[test]

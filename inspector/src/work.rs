@@ -3,8 +3,7 @@
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::{panic, thread};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -16,31 +15,29 @@ pub fn scan_all(tables: &[Found], options: Options) -> Vec<Report> {
     let bar = bar(tables);
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tables.len());
     let next = AtomicUsize::new(0);
-    let (send, receive) = mpsc::channel();
-    let mut reports: Vec<Option<Report>> = Vec::new();
-    reports.resize_with(tables.len(), || None);
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            let (send, next) = (send.clone(), &next);
-            scope.spawn(move || {
-                while let Some((i, found)) = {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    tables.get(i).map(|found| (i, found))
-                } {
-                    if send.send((i, scan(found, options))).is_err() {
-                        break;
-                    }
-                }
-            });
+    let one_after_the_other = || {
+        let mut reports = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(found) = tables.get(i) else { return reports };
+            reports.push((i, scan(found, options)));
+            bar.inc(found.len);
         }
-        drop(send);
-        for (i, report) in receive {
-            bar.inc(tables[i].len);
-            reports[i] = Some(report);
+    };
+    let mut reports = thread::scope(|scope| {
+        // Where the system gives no more threads, those that there are do it.
+        let others: Vec<_> = (1..threads)
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, one_after_the_other).ok())
+            .collect();
+        let mut reports = one_after_the_other();
+        for other in others {
+            reports.extend(other.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
         }
+        reports
     });
     bar.finish_and_clear();
-    reports.into_iter().flatten().collect()
+    reports.sort_unstable_by_key(|&(i, _)| i);
+    reports.into_iter().map(|(_, report)| report).collect()
 }
 
 /// Seen on a terminal only, and not for a file that is read at once.

@@ -141,6 +141,17 @@ def exact_rate(filter_):
     return passed / size ** 2
 
 
+def leveldb_reads(path):
+    """How many keys Debian's LevelDB finds in a copy of this database; `None` if it does not open."""
+    copy = shutil.copytree(path, folder("read-by-leveldb"))
+    program = "import plyvel, sys; print(sum(1 for _ in plyvel.DB(sys.argv[1])))"
+    done = run("/usr/bin/python3", "-c", program, copy, check=False)
+    if done.returncode == 0:
+        return int(done.stdout)
+    assert "plyvel._plyvel.CorruptionError" in done.stderr, done.stderr
+    return None
+
+
 def table_of(path):
     """The one table that a database uses."""
     [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
@@ -671,6 +682,21 @@ class Unusual(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no CURRENT", done.stdout)
 
+    def test_a_manifest_with_zeros_in_it(self):
+        # As by a log that was mapped into memory, and prepared with zeros.
+        path = by_leveldb("manifest-zeros-within", 200, 20)
+        [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        data, block = read(manifest), bytes(32 << 10)
+        self.assertLess(len(data), len(block))
+        for contents, sound in ((block + data, True), (data + block, True),
+                                (block + block[:9] + data, False), (block[:-9] + data, False)):
+            with open(manifest, "wb") as file:
+                file.write(contents)
+            self.assertEqual(leveldb_reads(path), 200 if sound else None)
+            found = json.loads(command("verify", "--json", path).stdout)
+            self.assertEqual(found["manifest_errors"] == [], sound, found["manifest_errors"])
+            self.assertEqual(found["tables"][0]["unused"], False)
+
     def test_a_manifest_of_many_levels(self):
         # Beyond LevelDB's seven; the time must not go with the square of their number.
         path = folder("many-levels")
@@ -736,6 +762,21 @@ class Unusual(unittest.TestCase):
         done = command("verify", *sorted(glob.glob(os.path.join(path, "*.ldb"))), **limited(800))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3,000 tables", done.stdout)
+
+    def test_a_system_that_gives_no_threads(self):
+        one = table(keys(0, 100))
+        path = folder("no-threads")
+        for i in range(20):
+            written(f"no-threads/{i + 1:06}.ldb", one)
+        # No thread's stack is as large as the address space.
+        no_threads = dict(os.environ, RUST_MIN_STACK=str(1 << 60))
+        for way in (["verify"], ["inspect"]):
+            done = command(*way, "--json", *sorted(glob.glob(os.path.join(path, "*.ldb"))),
+                           env=no_threads)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = json.loads(done.stdout)["tables"]
+            self.assertEqual([os.path.basename(each["path"]) for each in found],
+                             [f"{i + 1:06}.ldb" for i in range(20)])
 
     def test_memory_is_not_that_of_all_tables(self):
         # Large filters, so that a table's are seen if they stay.
