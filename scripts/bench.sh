@@ -41,20 +41,21 @@ Reading the table
   target            what the project wants of x
 
 All sides run in one process, in turns of 0.3 ms (or once, where the work takes longer: up to a second
-with 10 million keys), in a different order each round: whatever slows
-the machine for a while (a lower clock, others at its caches) then meets all sides of a round, and
-leaves their ratio as it is. Two runs one after the other would compare the weather. Time is what
-the thread had of the processor, not what passed. Before anything is timed, filters and answers are
-compared with stock's, and the run fails if a byte differs.
+with 10 million keys), in a different order each round: whatever slows the machine for a while (a lower
+clock, others at its caches) then meets all sides of a round, and leaves their ratio as it is. Two runs
+one after the other would compare the weather. Time is what the thread had of the processor, not what
+passed. Before anything is timed, filters and answers are compared with stock's, and the run fails if a
+byte differs.
 
 Absent keys are 40,000 different ones or more: branch predictors learn shorter lists by heart, and
 stock would look faster than it is. (With --scale keys of two bytes are 35,000, and those of more than
 200 as many as 8 MB hold: the hash is most of their time.) A chain asks for a key that depends on the
-answer before: what a query costs a program that waits for it. Where each key is asked of one of many filters, these are
-5 MB, as those of a large database, which no core has in a cache of its own. LevelDB has no call for
-many keys or many filters; there stock is asked one by one. Nor has it keys that are "owned" (in memory
-of their own), "flat" (one behind the other, with offsets) or given to a "builder": there the others are
-given them as ever. A query "by hash" is of a key that was hashed before, as for many filters.
+answer before: what a query costs a program that waits for it. Where each key is asked of one of many
+filters, these are 5 MB, as those of a large database, which no core has in a cache of its own. LevelDB
+has no call for many keys or many filters; there stock is asked one by one. Nor has it keys that are
+"owned" (in memory of their own), "flat" (one behind the other, with offsets) or given to a "builder":
+there the others are given them as ever. A query "by hash" is of a key that was hashed before, as for
+many filters.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
 them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,

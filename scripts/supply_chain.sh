@@ -42,6 +42,7 @@ for argument in "$@"; do
     *) fail "scripts/supply_chain.sh: unknown argument $argument; see --help" ;;
   esac
 done
+[ -z "$quick" ] || [ -z "$write" ] || fail "--quick leaves out what --write writes"
 
 ensure_rust
 command -v cc >/dev/null || ensure_packages build-essential

@@ -31,14 +31,15 @@ enum Layout<'a> {
     Fixed(usize),
 }
 
-/// The offsets are negative, fall, or lie outside the data.
+/// The offsets are negative, fall, or lie outside the data; or the data is not as long as the keys of one
+/// length are together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidOffsets;
 
 impl fmt::Display for InvalidOffsets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("offsets of keys must not fall and must lie within the data")
+        f.write_str("the data does not hold keys at these offsets, or of this length")
     }
 }
 

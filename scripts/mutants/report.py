@@ -62,16 +62,17 @@ HEADER = """\
 cargo-mutants changes the code, one place at a time (a `<` to a `<=`, a function's result to
 zero), and the tests must notice. `scripts/mutants.sh` writes the row of a file once all its
 mutants have run, and leaves the others as they are: a row is of the commit that it names.
-`scripts/mutants/survivors.txt` says of each mutant that survives why no test can tell it from the
-code.
+`scripts/mutants/survivors.txt` says of mutants that survive why no test can tell them from the code;
+the last column counts those that it does not explain.
 
 | File | Commit | Date | Mutants | Killed by a test | by the time limit | Refused by the compiler | Survive | not explained |
 |---|---|---|---:|---:|---:|---:|---:|---:|
 """
 
 FOOTER = """
-Not listed are files that have no mutants, and those whose mutants have not all run, as the
-kernels' of a machine that has not been at hand. `src/planted.rs` is left out: it is there to go
+Not listed are files that have no mutants, and those whose mutants have not all run in one go: of the
+C interface, or kernels of a machine that has not been at hand. Behind a commit, "changed" is what had
+not been committed. `src/planted.rs` is left out: it is there to go
 wrong. For `src/ffi` the programs of the shared library decide: those that are linked with the
 archive would have to be linked anew for each mutant.
 """
