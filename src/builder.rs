@@ -51,7 +51,8 @@ impl FilterBuilder {
         self.hashes.len()
     }
 
-    /// The filter of all keys added. The builder is empty afterwards.
+    /// The filter of all keys added. The builder is empty afterwards, and keeps its memory (4 bytes a
+    /// key) for the next ones.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.

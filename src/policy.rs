@@ -59,7 +59,7 @@ impl BloomFilterPolicy {
         self.kernel
     }
 
-    /// The length in bytes of a filter for `num_keys` keys; `None` where no `usize` can say it.
+    /// The length in bytes of a filter for `num_keys` keys; `None` where no `usize` can say its bits.
     #[must_use]
     pub fn filter_len(&self, num_keys: usize) -> Option<usize> {
         filter_len(num_keys, self.bits_per_key)
@@ -77,11 +77,12 @@ impl BloomFilterPolicy {
     }
 
     /// Appends a filter that holds every key of `keys` to `destination`, whose bytes so far stay
-    /// as they are. Takes working memory of up to eight times the filter, and does without it where
-    /// there is none.
+    /// as they are. Takes working memory of up to eight times the filter (none beyond 4 KiB) and, but
+    /// for `&[u8]` and `&str`, up to 64 KiB for a list of the keys; does without where there is none.
     ///
     /// # Errors
-    /// [`FilterTooLarge`] where the filter does not fit in memory; `destination` is unchanged.
+    /// [`FilterTooLarge`] where the filter does not fit in memory; `destination` is unchanged, as it is
+    /// should a key's `as_ref` panic.
     pub fn append_filter<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -97,17 +98,19 @@ impl BloomFilterPolicy {
                 destination.push(self.probes as u8);
             }
             None => {
-                let start = destination.len();
-                destination.resize(start + len, 0);
+                let mut appended = Appended { start: destination.len(), to: destination };
+                appended.to.resize(appended.start + len, 0);
                 let listed = keys.iter().map(|key| Key::new(key.as_ref()));
-                self.fill_from(keys.len(), listed, &mut destination[start..]);
+                self.fill_from(keys.len(), listed, &mut appended.to[appended.start..]);
+                appended.start += len;
             }
         }
         Ok(())
     }
 
     /// [`create_filter`](Self::create_filter) for keys that do not lie in an array, such as
-    /// [`FlatKeys`](crate::FlatKeys).
+    /// [`FlatKeys`](crate::FlatKeys). Should there be more than `keys` says, the filter is fuller than
+    /// it should be, but none is lost.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory.
@@ -139,7 +142,8 @@ impl BloomFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// [`WrongFilterLength`] where `filter` is shorter or longer; it is unchanged.
+    /// [`WrongFilterLength`] where `filter` is shorter or longer; it is unchanged. Should a key's
+    /// `as_ref` panic, it matches every key.
     pub fn fill_filter<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -157,7 +161,8 @@ impl BloomFilterPolicy {
     }
 
     /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array, such as
-    /// [`FlatKeys`](crate::FlatKeys).
+    /// [`FlatKeys`](crate::FlatKeys). As to more keys than `keys` says, see
+    /// [`create_filter_from`](Self::create_filter_from).
     ///
     /// # Errors
     /// [`WrongFilterLength`] where `filter` is shorter or longer; it is unchanged.
@@ -290,13 +295,14 @@ impl BloomFilterPolicy {
         filter: &mut [u8],
     ) {
         let Some((probes, array)) = filter.split_last_mut() else { return };
-        *probes = self.probes as u8;
         in_groups(keys, |group| {
             let mut hashes = [0; GROUP];
             let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
             self.kernel.hash_keys(group, hashes);
             self.kernel.insert_hashes(hashes, self.probes, array);
         });
+        // Last: should a key panic, 0 probes match it and all others.
+        *probes = self.probes as u8;
     }
 
     /// [`fill`](Self::fill) into zeros, for keys of these hashes. May be called again with more.
@@ -305,6 +311,19 @@ impl BloomFilterPolicy {
             *probes = self.probes as u8;
             self.kernel.insert_hashes(hashes, self.probes, array);
         }
+    }
+}
+
+/// Bytes from `start` on are taken away again, unless what was begun there is whole by then and
+/// `start` behind it.
+struct Appended<'v> {
+    to: &'v mut Vec<u8>,
+    start: usize,
+}
+
+impl Drop for Appended<'_> {
+    fn drop(&mut self) {
+        self.to.truncate(self.start);
     }
 }
 
@@ -403,6 +422,48 @@ mod tests {
         policy.fill_from(1, key.into_iter(), &mut []);
         policy.fill_in_groups(key.into_iter(), &mut []);
         policy.fill_from_hashes(&[7], &mut []);
+    }
+
+    /// An iterator that says wrongly how many keys there are.
+    #[derive(Clone)]
+    struct Said<I>(usize, I);
+
+    impl<I: Iterator> Iterator for Said<I> {
+        type Item = I::Item;
+
+        fn next(&mut self) -> Option<I::Item> {
+            self.1.next()
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (self.0, Some(self.0))
+        }
+    }
+
+    impl<I: Iterator> ExactSizeIterator for Said<I> {}
+
+    #[test]
+    fn more_keys_than_were_said_are_none_lost() {
+        let keys: Vec<[u8; 4]> = (0..5000u32).map(u32::to_le_bytes).collect();
+        let policy = BloomFilterPolicy::new(10);
+        for (said, given) in [
+            (0, 1),
+            (2, 3),
+            (63, 64),
+            (64, 65),
+            (64, 100),
+            (4095, 4096),
+            (4096, 5000),
+            (4097, 5000),
+        ] {
+            let keys = keys.get(..given).unwrap();
+            let listed = Said(said, keys.iter().map(|key| &key[..]));
+            let mut filled = std::vec![0; policy.filter_len(said).unwrap()];
+            policy.fill_filter_from(listed.clone(), &mut filled).unwrap();
+            let filter = policy.create_filter_from(listed).unwrap();
+            assert_eq!(filter, filled, "{given} keys instead of {said}");
+            assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::panic::{self, AssertUnwindSafe};
 
 use leveldb_bloom::{BloomFilterPolicy, Kernel};
 
@@ -111,6 +112,51 @@ fn filters_are_the_same() {
             let asked = without_memory(|| policy.fill_filter_from(from, &mut filter).unwrap());
             assert!(filter == wanted, "{case}");
             assert_eq!(asked, 0, "{case}");
+        }
+    }
+}
+
+/// A key, or one that cannot be had.
+struct Maybe(Option<[u8; 8]>);
+
+impl AsRef<[u8]> for Maybe {
+    fn as_ref(&self) -> &[u8] {
+        match &self.0 {
+            Some(key) => key,
+            // A panic that nobody reports.
+            None => panic::resume_unwind(Box::new(())),
+        }
+    }
+}
+
+#[test]
+fn a_key_that_panics_leaves_nothing_behind() {
+    for kernel in Kernel::available() {
+        let policy = BloomFilterPolicy::with_kernel(10, kernel);
+        for num_keys in [10, 64, 65, 1000, 4096, 5000] {
+            let case = format!("{}: {num_keys} keys", kernel.name());
+            let mut keys: Vec<_> =
+                (1..num_keys as u64).map(|i| Maybe(Some(i.to_le_bytes()))).collect();
+            keys.push(Maybe(None));
+            let mut filters = Vec::with_capacity(100_000);
+            filters.extend(b"before");
+            let before = LIVING.get();
+            let appended =
+                panic::catch_unwind(AssertUnwindSafe(|| policy.append_filter(&keys, &mut filters)));
+            let panicked = appended.is_err();
+            drop(appended);
+            assert!(panicked, "{case}");
+            assert_eq!(filters, b"before", "{case}");
+            assert_eq!(LIVING.get(), before, "{case}: memory was kept");
+
+            // What is there of a filter must not lack keys.
+            let mut filter = vec![0x5a; policy.filter_len(num_keys).unwrap()];
+            let filled =
+                panic::catch_unwind(AssertUnwindSafe(|| policy.fill_filter(&keys, &mut filter)));
+            assert!(filled.is_err(), "{case}");
+            for i in 0..10_000u64 {
+                assert!(policy.key_may_match(&i.to_le_bytes(), &filter), "{case}");
+            }
         }
     }
 }

@@ -29,44 +29,57 @@ pub(super) fn with_zeroed(len: usize, f: impl FnOnce(&mut [u8])) -> bool {
 }
 
 /// Runs `f` on a list of the `len` keys that `keys` gives (fewer, if it gives fewer). Returns
-/// false, having run nothing, where there is no memory for it.
+/// false, having run nothing, where there is no memory for it, or there are more keys.
 pub(crate) fn with_keys<'k>(
     len: usize,
-    keys: impl Iterator<Item = Key<'k>>,
+    mut keys: impl Iterator<Item = Key<'k>>,
     f: impl FnOnce(&[Key<'k>]),
 ) -> bool {
+    let mut all = true;
     with::<Key<'k>, KEYS_ON_STACK>(len, |memory| {
         let mut listed = 0;
-        for (place, key) in memory.iter_mut().zip(keys) {
+        for (place, key) in memory.iter_mut().zip(&mut keys) {
             place.write(key);
             listed += 1;
         }
-        // SAFETY: the first `listed` were written.
-        f(unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), listed) });
-    })
+        all = listed < len || keys.next().is_none();
+        if all {
+            // SAFETY: the first `listed` were written.
+            f(unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), listed) });
+        }
+    }) && all
+}
+
+/// What `malloc` gave, or NULL. It is given back even where a caller's key panics.
+struct Allocated(*mut u8);
+
+impl Drop for Allocated {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            free(self.0);
+        }
+    }
 }
 
 /// Runs `f` on memory for `len` values, up to `ON_STACK` of them on the stack.
 #[inline(always)]
 fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUninit<T>])) -> bool {
     let mut stack = [const { MaybeUninit::<T>::uninit() }; ON_STACK];
-    let mut allocated = core::ptr::null_mut();
+    let mut allocated = Allocated(core::ptr::null_mut());
     let memory = match stack.get_mut(..len) {
         Some(memory) => memory,
         None => {
-            allocated = allocate(len.saturating_mul(size_of::<T>()));
-            if allocated.is_null() {
+            allocated.0 = allocate(len.saturating_mul(size_of::<T>()));
+            if allocated.0.is_null() {
                 return false;
             }
             // SAFETY: fresh memory of that many values, aligned as malloc's is for them all, which
             // nothing else refers to.
-            unsafe { core::slice::from_raw_parts_mut(allocated.cast(), len) }
+            unsafe { core::slice::from_raw_parts_mut(allocated.0.cast(), len) }
         }
     };
     f(memory);
-    if !allocated.is_null() {
-        free(allocated);
-    }
     true
 }
 
@@ -78,7 +91,7 @@ fn allocate(bytes: usize) -> *mut u8 {
 
 #[cfg(unix)]
 fn free(memory: *mut u8) {
-    // SAFETY: `with` passes what `allocate` gave it, once.
+    // SAFETY: `Allocated` passes what `allocate` gave, once.
     unsafe { libc::free(memory.cast()) }
 }
 
