@@ -650,9 +650,10 @@ pub unsafe extern "C" fn leveldb_bloom_union(
 /// filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
 /// keys in one filter (1.16 % at 50 million). In single filters of 20,000 to some million keys the
 /// real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys), and more where
-/// the number of bits shares a divisor of 60 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
-/// keys, 25 times for 20 bits and 131,070; with fewer than ten keys at more than 16 bits up to six
-/// times. 1 if such a filter cannot be made.
+/// the number of bits shares a divisor of 51 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
+/// keys, 25 times for 20 bits and 131,070; at more than 16 bits 1.5 times with some twenty keys,
+/// twice with ten, six times with fewer (eight times with one key of 100 bits). 1 if such a filter
+/// cannot be made.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) -> f64 {
     sizing::false_positive_rate(bits_per_key, num_keys)
