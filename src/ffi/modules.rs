@@ -33,9 +33,16 @@ impl Scope {
     }
 
     /// The module that contains `address`. The main program, which dlopen does not give by its
-    /// name, is looked up in the global scope, where its names are first.
+    /// name, is looked up in the global scope, where its names are first. (Its name is what it was
+    /// called by: dlopen would look for such a file everywhere and open it, whatever it is.)
     pub(super) fn of_address(address: *const c_void) -> Option<Scope> {
         let module = Module::of(address)?;
+        // SAFETY: takes any number. Where the system does not say where the program's headers are, it
+        // says 0, which lies in no module.
+        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
+        if are_one(address, program) {
+            return Some(Scope::Global);
+        }
         // SAFETY: dladdr's names live as long as their module, which runs the code at `address`.
         let name = unsafe { CStr::from_ptr(module.name) };
         Some(Scope::of_file(name).unwrap_or(Scope::Global))
