@@ -19,10 +19,19 @@ typedef const char *name_fn(void *);
 typedef policy *create_fn(void *, destructor_fn *, create_filter_fn *, key_may_match_fn *,
                           name_fn *);
 
+/* Hidden, here and in lib.rs: a library that has the archive in it would otherwise call those of the
+ * first library that has it, which looks for the next definition of LevelDB's names, finds this one,
+ * and so on for ever. */
+#pragma GCC visibility push(hidden)
 /* In lib.rs. */
 policy *leveldb_bloom_names_create_bloom(int bits_per_key);
 create_fn leveldb_bloom_names_create;
 void leveldb_bloom_names_destroy(policy *);
+/* For lib.rs. */
+create_fn *leveldb_bloom_linked_create(void);
+int leveldb_bloom_linked_elsewhere(void);
+int leveldb_bloom_linked_source(void);
+#pragma GCC visibility pop
 
 #define WEAK __attribute__((weak))
 

@@ -1,4 +1,4 @@
-// A C++ program that knows nothing of this library: workload DIRECTORY.
+// A C++ program that knows nothing of this library: workload DIRECTORY [DATABASE].
 
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
@@ -35,8 +35,8 @@ std::unique_ptr<leveldb::DB> Open(const leveldb::FilterPolicy* policy, const std
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  const std::string directory = std::string(argv[1]) + "/database";
+  if (argc != 2 && argc != 3) return 2;
+  const std::string directory = std::string(argv[1]) + "/" + (argc == 3 ? argv[2] : "database");
   const leveldb::FilterPolicy* policy = leveldb::NewBloomFilterPolicy(10);
   print_active();
   print_maker(policy);

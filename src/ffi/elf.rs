@@ -150,12 +150,13 @@ unsafe fn headers(info: &libc::dl_phdr_info) -> &[ProgramHeader] {
 }
 
 /// Calls `visit` with the names that the module around `address` imports from others, some of them
-/// several times: those that something in it refers to. (How many symbols there are, no table says
-/// that all modules have.) What it calls may not load, unload or look up anything: the loader's lock
-/// is held.
+/// several times: those that something in it refers to, and whether it can do without. (How many
+/// symbols there are, no table says that all modules have.) What it calls may not load, unload or look
+/// up anything: the loader's lock is held.
 // Once, not in each of its callers: that is two kilobytes.
 #[inline(never)]
-pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr)) {
+pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr, bool)) {
+    const STB_WEAK: u8 = 2;
     for_each_module(&mut |info| {
         // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
         let (headers, tables) = unsafe { (headers(info), Tables::read(info)) };
@@ -167,7 +168,7 @@ pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr
         if let (true, Some(tables)) = (headers.iter().any(around), tables) {
             tables.each_relocation(&mut |symbol, _| {
                 if symbol.st_shndx == 0 {
-                    visit(tables.name(symbol));
+                    visit(tables.name(symbol), symbol.st_info >> 4 == STB_WEAK);
                 }
             });
         }

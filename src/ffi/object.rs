@@ -136,8 +136,26 @@ impl Object {
     /// `policy` is living.
     pub(super) unsafe fn is_ours(policy: NonNull<FilterPolicy>) -> bool {
         // SAFETY: the caller's promise.
-        let methods = unsafe { policy.as_ref() }.methods;
-        [&BLOOM, &COUNTING, &CUSTOM].iter().any(|table| ptr::addr_eq(methods, &table.methods))
+        ptr::eq(unsafe { Self::type_of(policy) }, &TYPE_INFO)
+    }
+
+    /// The type of a policy's class; NULL where the compiler was told to leave types out.
+    ///
+    /// # Safety
+    /// `policy` is living.
+    unsafe fn type_of(policy: NonNull<FilterPolicy>) -> *const TypeInfo {
+        // SAFETY: the caller's promise; a class's type is in front of its virtual functions.
+        unsafe { policy.as_ref().methods.cast::<*const TypeInfo>().sub(1).read() }
+    }
+
+    /// Whether `policy` was made by this library, or by another copy of it in the process: one that a
+    /// plugin was linked with, say.
+    ///
+    /// # Safety
+    /// `policy` is living.
+    unsafe fn is_a_copys(policy: NonNull<FilterPolicy>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { Self::type_of(policy).as_ref().is_some_and(|type_info| type_info.is_a_copys()) }
     }
 
     pub(super) fn counters(&self) -> Option<&Counters> {
@@ -204,12 +222,13 @@ impl Object {
         Some(())
     }
 
-    /// Keeps the host's object, unless it is one of ours or another thread was first.
+    /// Keeps the host's object, unless it is one of ours (or of another copy, which would look for the
+    /// string of whoever calls it, find us, and so on) or another thread was first.
     fn keep_delegate(&self, delegate: *mut FilterPolicy, route: Route) -> Option<Route> {
         let delegate = NonNull::new(delegate)?;
         // SAFETY: the host just made it, for us alone.
         unsafe {
-            if Object::is_ours(delegate) {
+            if Object::is_a_copys(delegate) {
                 FilterPolicy::delete(delegate);
                 return None;
             }

@@ -215,7 +215,7 @@ pub(super) fn find(
         None => None,
     };
     let found = callers_own.or_else(|| {
-        let imported = if caller.is_null() { None } else { imported_kind(caller, own) };
+        let imported = if caller.is_null() { None } else { imported_kind(caller) };
         let mut accept_linked = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
             _ => accept(way),
@@ -366,14 +366,14 @@ fn find_unanimous() -> Option<Way> {
 }
 
 /// The string whose members the module around `caller` imports, if it is one kind only.
-fn imported_kind(caller: *const c_void, own: bool) -> Option<&'static StringKind> {
+fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
     let mut used = [false; STRING_KINDS.len()];
-    elf::imports_around(caller, &mut |name| {
+    elf::imports_around(caller, &mut |name, weak| {
         let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
         let member = member.strip_prefix(b"K").unwrap_or(member);
         for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
-            // In our own module each `append` is imported by us.
-            *used |= member.starts_with(kind.members.as_bytes()) && !(own && name == kind.append);
+            // We import each `append` weakly, as other copies of us do.
+            *used |= member.starts_with(kind.members.as_bytes()) && !(weak && name == kind.append);
         }
     });
     let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
@@ -417,6 +417,6 @@ pub(super) fn find_original(scope: &Scope) -> Option<NewPolicy> {
 fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     let found = scope.find(name)?;
     let mut is_entry = false;
-    elf::imports_around(found.as_ptr(), &mut |import| is_entry |= import == name);
+    elf::imports_around(found.as_ptr(), &mut |import, _| is_entry |= import == name);
     if is_entry { modules::next(name) } else { Some(found) }
 }

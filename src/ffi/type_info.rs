@@ -22,6 +22,17 @@ pub(super) struct TypeInfo {
 // SAFETY: the name is constant, the rest atomic.
 unsafe impl Sync for TypeInfo {}
 
+impl TypeInfo {
+    /// Whether it is the type of this library's policies, or of another copy's in the process.
+    ///
+    /// # Safety
+    /// A type that some class has.
+    pub(super) unsafe fn is_a_copys(&self) -> bool {
+        // SAFETY: the caller's word; a type's name is a C string.
+        unsafe { CStr::from_ptr(self.name) == NAME }
+    }
+}
+
 const NAME: &CStr = c"N13leveldb_bloom12FilterPolicyE";
 
 /// The type of every policy of ours.

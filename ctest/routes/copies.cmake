@@ -1,0 +1,77 @@
+# Several copies of this library in one process: none takes another for a LevelDB.
+
+# Libraries that have the archive in them for what only it can.
+foreach(which one two)
+  add_library(routes_copy_${which} SHARED copy.c)
+  target_compile_definitions(routes_copy_${which} PRIVATE NAME=copy_${which})
+  target_compile_options(routes_copy_${which} PRIVATE -Wall -Wextra -Werror)
+  target_link_libraries(routes_copy_${which} PRIVATE leveldb_bloom::static)
+endforeach()
+set(copies -Wl,--no-as-needed routes_copy_one routes_copy_two)
+
+# The user's callbacks and LevelDB's own functions find their way through them.
+program(custom_beside_copies C PARTS custom database LINK ${copies} "${ROUTES_LEVELDB}")
+program(custom_with_copy C PARTS custom database
+  LINK -Wl,-u,leveldb_bloom_active leveldb_bloom::static ${copies} "${ROUTES_LEVELDB}")
+foreach(program beside_copies with_copy)
+  route_test(copies.custom_${program} FILTER_NAME custom SAYS "made by: libleveldb"
+    CONTROL $<TARGET_FILE:routes_custom_program>
+    COMMAND $<TARGET_FILE:routes_custom_${program}>)
+endforeach()
+program(c_beside_copies C PARTS workload_c database LINK ${copies} "${ROUTES_LEVELDB}")
+route_test(copies.bloom ROUTES append-cxx11 SAYS ${active_cxx11} "made by: libroutes_copy_one"
+  CONTROL $<TARGET_FILE:routes_c> COMMAND $<TARGET_FILE:routes_c_beside_copies>)
+
+# Libraries with a LevelDB that nobody sees, with our archive and without.
+foreach(which one two)
+  foreach(kind ours stock)
+    add_library(routes_embedded_${kind}_${which} SHARED embedded.cc $<TARGET_OBJECTS:routes_proof>)
+    target_compile_definitions(routes_embedded_${kind}_${which} PRIVATE NAME=embedded_${which})
+    target_compile_options(routes_embedded_${kind}_${which} PRIVATE -Wall -Wextra -Werror)
+    set_target_properties(routes_embedded_${kind}_${which} PROPERTIES CXX_STANDARD 17)
+  endforeach()
+  target_link_libraries(routes_embedded_ours_${which} PRIVATE leveldb_bloom::static)
+  foreach(kind ours stock)
+    target_link_libraries(routes_embedded_${kind}_${which} PRIVATE ${archives_cxx}
+      -Wl,--exclude-libs,libleveldb.a:libsnappy.a)
+  endforeach()
+endforeach()
+part(copies copies.c)
+part(copies_loaded copies.c)
+target_compile_definitions(routes_copies_loaded PRIVATE LOADED)
+foreach(kind ours stock)
+  program(copies_${kind} C PARTS copies database
+    LINK routes_embedded_${kind}_one routes_embedded_${kind}_two ${CMAKE_DL_LIBS})
+endforeach()
+program(copies_loads C PARTS copies_loaded database LINK ${CMAKE_DL_LIBS})
+program(copies_loads_beside C PARTS copies_loaded database
+  LINK -Wl,--no-as-needed leveldb_bloom::shared ${CMAKE_DL_LIBS})
+route_test(copies.embedded POLICIES 2 ROUTES append-cxx11 SAYS "made by: libroutes_embedded_ours_one"
+  CONTROL $<TARGET_FILE:routes_copies_stock> COMMAND $<TARGET_FILE:routes_copies_ours>)
+set(control
+  CONTROL $<TARGET_FILE:routes_copies_loads> $<TARGET_FILE:routes_embedded_stock_one>)
+set(library $<TARGET_FILE:routes_embedded_ours_one>)
+route_test(copies.loaded ROUTES append-cxx11 SAYS "made by: libroutes_embedded_ours_one"
+  ${control} COMMAND $<TARGET_FILE:routes_copies_loads> ${library})
+route_test(copies.preloaded PRELOAD ROUTES append-cxx11 SAYS "made by: libleveldb_bloom"
+  ${control} COMMAND $<TARGET_FILE:routes_copies_loads> ${library})
+route_test(copies.linked ROUTES append-cxx11 SAYS "made by: libleveldb_bloom"
+  ${control} COMMAND $<TARGET_FILE:routes_copies_loads_beside> ${library})
+
+# The string is that of whoever calls, whatever the program is called by; the copy has none. (dladdr calls
+# the program by its first argument, as if it were a file: a pipe that nobody writes to, a library.)
+add_executable(routes_caller caller.cc)
+target_link_libraries(routes_caller
+  PRIVATE -Wl,--no-as-needed leveldb_bloom::shared routes_copy_one)
+function(caller_test name called_by)
+  add_test(NAME routes.caller.${name}
+    COMMAND bash -c "rm -f pipe && mkfifo pipe && exec -a \"$0\" \"$1\""
+      ${called_by} $<TARGET_FILE:routes_caller>)
+  set_tests_properties(routes.caller.${name} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found; a filter of 100 keys has 126\n$")
+endfunction()
+caller_test(path $<TARGET_FILE:routes_caller>)
+caller_test(pipe ./pipe)
+caller_test(library libc.so.6)
+set_tests_properties(routes.caller.path routes.caller.pipe routes.caller.library
+  PROPERTIES RESOURCE_LOCK routes_pipe)
