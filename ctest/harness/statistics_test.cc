@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <leveldb_bloom.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -208,7 +209,28 @@ TEST_F(StatisticsTest, ProgramsWithoutStandardInput) {
   ExpectLines(ReadFile(file()), result.pid, 2);
 }
 
-// One write a line is why lines of several processes do not mix. A socket keeps writes apart.
+// A thread that is to end goes on until it comes to where it may; that is not where a line is written.
+TEST_F(StatisticsTest, ThreadsDoNotEndWhereALineIsWritten) {
+  static bool destroyed = false;
+  setenv(kVariable, file().c_str(), 1);
+  pthread_t thread;
+  const auto run = [](void*) -> void* {
+    leveldb_bloom_policy* policy = leveldb_bloom_policy_create(10);
+    pthread_cancel(pthread_self());
+    leveldb_bloom_policy_destroy(policy);
+    destroyed = true;
+    pthread_testcancel();
+    return nullptr;
+  };
+  ASSERT_EQ(0, pthread_create(&thread, nullptr, run, nullptr));
+  void* result = nullptr;
+  ASSERT_EQ(0, pthread_join(thread, &result));
+  unsetenv(kVariable);
+  EXPECT_EQ(PTHREAD_CANCELED, result);
+  EXPECT_TRUE(destroyed);
+  EXPECT_EQ(1u, StatisticsLines(ReadFile(file())).size());
+}
+
 // Of threads that ask for one at once, one has made it, and the others have for nothing.
 TEST_F(StatisticsTest, SharedPoliciesThatNobodyHadWriteNothing) {
   setenv(kVariable, file().c_str(), 1);
@@ -231,6 +253,7 @@ TEST_F(StatisticsTest, SharedPoliciesThatNobodyHadWriteNothing) {
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
+// One write a line is why lines of several processes do not mix. A socket keeps writes apart.
 TEST_F(StatisticsTest, EachLineIsOneWrite) {
   int ends[2];
   ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));

@@ -388,8 +388,25 @@ impl Line {
 
     /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
     /// lost, or what does not fit of it: no pipe without a reader is waited for, and neither that nor
-    /// a file larger than the process may write ends the program.
+    /// a file larger than the process may write ends the program. Nor does a thread end here that
+    /// pthread_cancel was called for: its policy would be left half destroyed.
     pub(super) fn write_to(&self, path: *const c_char) {
+        unsafe extern "C" {
+            // Not in the crate libc.
+            fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+        }
+        /// In glibc and musl.
+        const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+        let mut cancel_state = 0;
+        // SAFETY: a state of the two that there are, and where to put the one before.
+        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel_state) };
+        self.append_to(path);
+        // SAFETY: the state that there was; NULL is fine.
+        unsafe { pthread_setcancelstate(cancel_state, ptr::null_mut()) };
+    }
+
+    fn append_to(&self, path: *const c_char) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
         // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
