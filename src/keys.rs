@@ -270,7 +270,11 @@ mod tests {
         let keys = FlatKeys::with_offsets32(b"abcdefg", &[2, 3]).unwrap();
         assert_eq!(keys.iter().collect::<Vec<_>>(), [b"c"]);
         assert!(FlatKeys::with_offsets32(b"abc", &[1]).unwrap().is_empty());
-        assert!(FlatKeys::with_offsets64(b"", &[]).unwrap().is_empty());
+        for none in [FlatKeys::with_offsets32(b"abc", &[]), FlatKeys::with_offsets64(b"", &[])] {
+            let none = none.unwrap();
+            assert!(none.is_empty());
+            assert_eq!((none.iter().len(), none.iter().next()), (0, None));
+        }
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn many_keys_are_answered_as_each() {
             let keys: Vec<_> = (0..num_keys)
                 .map(|i| (i + u32::from(i % 3 != 0) * 1_000_000).to_le_bytes())
                 .collect();
+            let listed: Vec<_> = bytes(&keys).collect();
             let wanted: Vec<bool> = keys.iter().map(|key| key_may_match(key, &filter)).collect();
             for room in [keys.len() + 9, keys.len(), keys.len() / 2, 0] {
                 let asked = room.min(keys.len());
@@ -109,6 +110,9 @@ fn many_keys_are_answered_as_each() {
                     assert!(results[asked..].iter().all(|left| *left == beyond));
                     let mut again = vec![beyond; room];
                     assert_eq!(policy.keys_may_match_from(bytes(&keys), &filter, &mut again), ones);
+                    assert_eq!(results, again);
+                    again.fill(beyond);
+                    assert_eq!(policy.keys_may_match(&listed, &filter, &mut again), ones);
                     assert_eq!(results, again);
                 }
 
@@ -131,6 +135,7 @@ fn many_keys_are_answered_as_each() {
 fn many_filters_are_asked_as_each() {
     for policy in policies(10) {
         let filters = filters(policy);
+        let listed: Vec<&[u8]> = filters.iter().map(|filter| &filter[..]).collect();
         for key in keys(8) {
             let wanted: Vec<bool> =
                 filters.iter().map(|filter| key_may_match(&key, filter)).collect();
@@ -141,6 +146,9 @@ fn many_filters_are_asked_as_each() {
                 let ones = policy.filters_may_match(&key, &filters, &mut results);
                 assert_eq!(results[..asked], wanted[..asked]);
                 assert!(results[asked..].iter().all(|left| *left));
+                let mut again = vec![true; room];
+                assert_eq!(policy.filters_may_match(&key, &listed, &mut again), ones);
+                assert_eq!(results, again);
                 assert_eq!(ones, wanted[..asked].iter().filter(|yes| **yes).count());
             }
             for (filter, wanted) in filters.iter().zip(&wanted) {
