@@ -1,7 +1,8 @@
 # leveldb_bloom_libraries: has cargo build both C libraries and puts them into lib/ of the build
 # tree, under the names they are installed with.
 
-find_program(LEVELDB_BLOOM_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
+# PATH first, as the user has put it.
+find_program(LEVELDB_BLOOM_CARGO cargo PATHS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
   DOC "The cargo that builds leveldb_bloom")
 if(NOT LEVELDB_BLOOM_CARGO)
   message(FATAL_ERROR "leveldb_bloom is written in Rust and needs cargo to build. Install it "
@@ -14,13 +15,25 @@ if(CMAKE_CROSSCOMPILING)
 endif()
 
 execute_process(COMMAND "${LEVELDB_BLOOM_CARGO}" --version --verbose
-  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE cargo_version)
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE cargo_version RESULT_VARIABLE cargo_result)
+if(cargo_result)
+  message(FATAL_ERROR "${LEVELDB_BLOOM_CARGO} --version --verbose: ${cargo_result}. Name another "
+    "cargo with -DLEVELDB_BLOOM_CARGO=/path/to/cargo.")
+endif()
+file(STRINGS Cargo.toml rust_version REGEX "^rust-version = ")
+string(REGEX REPLACE "[^0-9.]" "" rust_version "${rust_version}")
+if(cargo_version MATCHES "^cargo ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS rust_version)
+  message(FATAL_ERROR "leveldb_bloom needs Rust ${rust_version} or later, and ${LEVELDB_BLOOM_CARGO} "
+    "is of ${CMAKE_MATCH_1}. Install a newer one (https://rustup.rs) or name it with "
+    "-DLEVELDB_BLOOM_CARGO=/path/to/cargo.")
+endif()
 if(NOT cargo_version MATCHES "\nhost: ([^\n]+)\n")
   message(FATAL_ERROR "${LEVELDB_BLOOM_CARGO} --version --verbose does not say its host")
 endif()
 set(cargo_host "${CMAKE_MATCH_1}")
 
-# A flag such as -m32 asks for another machine, and CMake does not call that cross-compiling.
+# A compiler or a flag such as -m32 may be for another machine, and CMake does not call that
+# cross-compiling.
 set(cargo_pointer 4)
 if(cargo_host MATCHES "^([^-]*64|s390x)" AND NOT cargo_host MATCHES "(x32|ilp32|abin32)$")
   set(cargo_pointer 8)
@@ -31,6 +44,21 @@ if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL cargo_pointer)
     "has pointers of ${CMAKE_SIZEOF_VOID_P}. For another machine, build capi/shared or capi/static "
     "with cargo build --target.")
 endif()
+# Where CMake knows the compiler's machine, it is by Debian's names.
+set(machines "${CMAKE_C_LIBRARY_ARCHITECTURE}" "${cargo_host}")
+list(TRANSFORM machines REPLACE "-.*" "")
+list(TRANSFORM machines REPLACE "^i[3-6]86$" "i686")
+list(TRANSFORM machines REPLACE "^(arm|riscv64).*" "\\1")
+if(CMAKE_C_LIBRARY_ARCHITECTURE AND NOT CMAKE_C_LIBRARY_ARCHITECTURE MATCHES "x32$")
+  list(GET machines 0 c_machine)
+  list(GET machines 1 rust_machine)
+  if(NOT c_machine STREQUAL rust_machine)
+    message(FATAL_ERROR "leveldb_bloom's CMake build is for the machine it runs on: cargo builds for "
+      "${cargo_host}, and ${CMAKE_C_COMPILER} with its flags for ${CMAKE_C_LIBRARY_ARCHITECTURE}. For "
+      "another machine, build capi/shared or capi/static with cargo build --target.")
+  endif()
+endif()
+
 set(cargo_dir "${PROJECT_BINARY_DIR}/cargo")
 set(cargo_libraries "${cargo_dir}/${cargo_host}/release")
 set(lib_dir "${PROJECT_BINARY_DIR}/lib")

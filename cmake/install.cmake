@@ -35,7 +35,12 @@ foreach(pair runtime:${shared_name}:--strip-unneeded
 endforeach()
 install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.cc
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
+# That of a project that we are a part of is for its own.
+set(doc_dir "${CMAKE_INSTALL_DOCDIR}")
+if(NOT top_level)
+  set(doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/leveldb_bloom")
+endif()
+install(FILES LICENSE DESTINATION "${doc_dir}" COMPONENT license)
 
 configure_package_config_file(cmake/leveldb_bloomConfig.cmake.in
   "${generated}/leveldb_bloomConfig.cmake"
@@ -49,10 +54,18 @@ install(FILES "${generated}/leveldb_bloomConfig.cmake"
   cmake/leveldb_bloomTargets.cmake
   DESTINATION "${package_dir}" COMPONENT development)
 
-# The directories as seen from the .pc file, so that the tree can be moved.
-set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
-file(RELATIVE_PATH pc_libdir "${pc_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-file(RELATIVE_PATH pc_includedir "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+# The directories as seen from the .pc file, so that the tree can be moved. In /usr pkg-config must
+# know them for the system's, which it leaves out: they would be in front of other packages' own.
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(pc_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
+  set(pc_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+  set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+  file(RELATIVE_PATH pc_libdir "${pc_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+  file(RELATIVE_PATH pc_includedir "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+  string(PREPEND pc_libdir "\${pcfiledir}/")
+  string(PREPEND pc_includedir "\${pcfiledir}/")
+endif()
 configure_file(cmake/leveldb_bloom.pc.in "${generated}/leveldb_bloom.pc" @ONLY)
 install(FILES "${generated}/leveldb_bloom.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
   COMPONENT development)

@@ -26,16 +26,25 @@ endif()
 set(_leveldb_bloom_so "${leveldb_bloom_libdir}/libleveldb_bloom.so.${leveldb_bloom_version}")
 set(_leveldb_bloom_a "${leveldb_bloom_libdir}/libleveldb_bloom.a")
 
+# With and without a configuration: who maps theirs to Release (CMAKE_MAP_IMPORTED_CONFIG_DEBUG, say)
+# would find neither.
+set(_leveldb_bloom_soname "libleveldb_bloom.so.${leveldb_bloom_soversion}")
 add_library(leveldb_bloom::shared SHARED IMPORTED ${leveldb_bloom_scope})
 set_target_properties(leveldb_bloom::shared PROPERTIES
+  IMPORTED_CONFIGURATIONS RELEASE
   IMPORTED_LOCATION "${_leveldb_bloom_so}"
-  IMPORTED_SONAME "libleveldb_bloom.so.${leveldb_bloom_soversion}"
+  IMPORTED_LOCATION_RELEASE "${_leveldb_bloom_so}"
+  IMPORTED_SONAME "${_leveldb_bloom_soname}"
+  IMPORTED_SONAME_RELEASE "${_leveldb_bloom_soname}"
   INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}")
 
 add_library(leveldb_bloom::static STATIC IMPORTED ${leveldb_bloom_scope})
 set_target_properties(leveldb_bloom::static PROPERTIES
+  IMPORTED_CONFIGURATIONS RELEASE
   IMPORTED_LOCATION "${_leveldb_bloom_a}"
+  IMPORTED_LOCATION_RELEASE "${_leveldb_bloom_a}"
   IMPORTED_LINK_INTERFACE_LANGUAGES C
+  IMPORTED_LINK_INTERFACE_LANGUAGES_RELEASE C
   INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}"
   # Not Threads::Threads, which is only known in the directories that looked for it.
   INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
@@ -70,6 +79,7 @@ set_target_properties(leveldb_bloom::source PROPERTIES
   INTERFACE_LINK_LIBRARIES leveldb_bloom::static)
 
 unset(_leveldb_bloom_so)
+unset(_leveldb_bloom_soname)
 unset(_leveldb_bloom_a)
 unset(_leveldb_bloom_kind)
 unset(_leveldb_bloom_first)

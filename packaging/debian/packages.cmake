@@ -83,9 +83,8 @@ set(CPACK_PACKAGE_NAME leveldb-bloom)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES TRUE)
-# Modes do not depend on the builder's umask.
-set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
-  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+# Since CMake 3.19; before, `umask 022` does it.
+set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/modes.cmake")
 set(CPACK_COMPONENTS_ALL runtime development)
 
 # Empty: each package's description begins with its own.
