@@ -80,8 +80,9 @@ impl Modulus {
 #[inline(always)]
 fn inverse(bits: NonZeroU32) -> u64 {
     if bits.get() < 1 << 19 {
-        // Rounded, the quotient is off by less than 1/2, and not below the
-        // whole number that the exact one is not below. Integers of 64 bits
+        // Rounded, in whichever mode the program has chosen, the quotient is
+        // not below the whole number that the exact one is not below, and
+        // not above the next. Integers of 64 bits
         // would take up to 90 cycles to divide, on Intel's before Ice Lake.
         let quotient = (1u64 << 52) as f64 / f64::from(bits.get());
         // SAFETY: at most 2^52.
