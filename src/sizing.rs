@@ -127,11 +127,11 @@ impl core::error::Error for UnwiseBitsPerKey {}
 /// [`UnwiseBitsPerKey`], whose text says why it does not.
 pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
     let text = match bits_per_key {
-        ..=0 => c"no bits per key: one probe into 64 bits, whatever the number of keys; 10 is usual",
+        ..=0 => c"no bits per key: one probe into 64 bits, however many keys; 10 is usual",
         1..=3 => c"fewer than 4 bits per key: a fifth of all absent keys and more pass; 10 is usual",
         4..=MAX_USEFUL_BITS_PER_KEY => return Ok(()),
-        45..=1000 => c"more than 44 bits per key: the number of probes stays at 30 and the hash has 32 bits, so that only the size grows; 10 is usual",
-        _ => c"this is the number of bits for each key, not for a whole filter, so that filters take hundreds of bytes a key; 10 is usual",
+        45..=1000 => c"more than 44 bits per key: the probes stay at 30 and the hash at 32 bits: only the size grows; 10 is usual",
+        _ => c"this is the number of bits for each key, not for a filter: those take hundreds of bytes a key; 10 is usual",
     };
     Err(UnwiseBitsPerKey(text))
 }

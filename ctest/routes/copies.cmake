@@ -75,3 +75,45 @@ caller_test(pipe ./pipe)
 caller_test(library libc.so.6)
 set_tests_properties(routes.caller.path routes.caller.pipe routes.caller.library
   PROPERTIES RESOURCE_LOCK routes_pipe)
+
+# Copies that show nobody but LevelDB's C++ name, in a process without a LevelDB.
+foreach(which one two)
+  add_library(routes_only_name_${which} SHARED copy.c)
+  target_compile_definitions(routes_only_name_${which} PRIVATE NAME=copy_${which})
+  target_link_libraries(routes_only_name_${which} PRIVATE -Wl,-u,_ZN7leveldb20NewBloomFilterPolicyEi
+    leveldb_bloom::static "-Wl,--version-script,${CMAKE_CURRENT_SOURCE_DIR}/only_name.map")
+endforeach()
+add_executable(routes_only_name policy_name.cc)
+target_link_libraries(routes_only_name
+  PRIVATE -Wl,--no-as-needed routes_only_name_one routes_only_name_two)
+add_test(NAME routes.copies.only_name COMMAND routes_only_name)
+set_tests_properties(routes.copies.only_name PROPERTIES LABELS routes TIMEOUT 20
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\n$")
+
+# Somebody before us who hands on to us, and a LevelDB behind us that we hand on to.
+add_library(routes_tracer SHARED tracer.cc)
+target_link_libraries(routes_tracer PRIVATE ${CMAKE_DL_LIBS})
+route_test(copies.traced NO_DATABASES
+  SAYS "active: original (a LevelDB whose std::string is not known)"
+    "made by: libroutes_fake_bare" "filter: original"
+  CONTROL $<TARGET_FILE:routes_on_fake_bare>
+  COMMAND "${CMAKE_COMMAND}" -E env
+    "LD_PRELOAD=$<TARGET_FILE:routes_tracer>:$<TARGET_FILE:leveldb_bloom::shared>"
+    $<TARGET_FILE:routes_on_fake_bare>)
+
+# Two libraries that were linked for one place: the second lies below it.
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+  foreach(which one two)
+    add_library(routes_high_${which} SHARED copy.c)
+    target_compile_definitions(routes_high_${which} PRIVATE NAME=copy_${which})
+    target_link_libraries(routes_high_${which}
+      PRIVATE leveldb_bloom::shared -Wl,-Ttext-segment=0x7fffffff0000)
+  endforeach()
+  add_executable(routes_high high.c)
+  target_link_libraries(routes_high PRIVATE -Wl,--no-as-needed routes_high_one routes_high_two
+    leveldb_bloom::shared "${ROUTES_LEVELDB}")
+  add_test(NAME routes.below_its_address COMMAND routes_high)
+  set_tests_properties(routes.below_its_address PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^leveldb_bloom .append-cxx11., 126\n$"
+    SKIP_REGULAR_EXPRESSION "no module is so low")
+endif()

@@ -65,6 +65,10 @@ impl Tables {
         unsafe {
             let base = info.dlpi_addr as usize;
             let dynamic = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+            // A module that was linked for a higher place than it has got has a base below 0. (With 32
+            // bits such a number is a high place.) Loaders that leave offsets give it none.
+            let below_0 = cfg!(target_pointer_width = "64") && (base as isize) < 0;
+            let least = if below_0 { 0 } else { base };
             let mut tables = Tables { base, ..Tables::default() };
             tables.relocations[0].entry_words = RELA_WORDS;
             tables.relocations[1].entry_words = REL_WORDS;
@@ -72,7 +76,7 @@ impl Tables {
             while (*entry).tag != DT_NULL {
                 let value = (*entry).value;
                 // Most loaders write the address; some leave the offset from the module's base.
-                let address = if value < base { base.wrapping_add(value) } else { value };
+                let address = if value < least { base.wrapping_add(value) } else { value };
                 let [rela, rel, plt] = &mut tables.relocations;
                 match (*entry).tag {
                     DT_STRTAB => tables.strings = address,

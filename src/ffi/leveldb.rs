@@ -10,7 +10,7 @@ use super::abi::{
 use super::choice;
 use super::elf;
 use super::lifetime;
-use super::modules::{self, Scope};
+use super::modules;
 use super::object::Object;
 use super::route;
 use super::stats::Route;
@@ -68,15 +68,17 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
     lifetime::shared_filter_policy(bits_per_key, linked_create)
 }
 
-/// The original's constructor, if that is all there is of LevelDB.
+/// The original's constructor, if that is all there is of LevelDB. Behind us: what comes before may hand
+/// on to us, and we to it, for ever.
 #[inline(never)]
 fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     if route::exists(linked_create) {
         return None;
     }
-    let original = route::find_original(&Scope::Global);
+    let original = modules::next(route::ORIGINAL);
     modules::clear_error();
-    original
+    // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
+    original.map(|original| unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object,

@@ -405,7 +405,7 @@ fn find_create(scope: &Scope) -> Option<CreatePolicy> {
     Some(unsafe { mem::transmute::<NonNull<c_void>, CreatePolicy>(create) })
 }
 
-pub(super) fn find_original(scope: &Scope) -> Option<NewPolicy> {
+fn find_original(scope: &Scope) -> Option<NewPolicy> {
     let original = find_function(scope, ORIGINAL)?;
     // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
     Some(unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
