@@ -466,6 +466,19 @@ mod tests {
         }
     }
 
+    /// It may have more, which are not the list's.
+    #[test]
+    fn an_iterator_that_has_ended_is_not_asked_again() {
+        let mut asked = 0;
+        let keys = core::iter::from_fn(|| {
+            asked += 1;
+            (asked != 3).then_some(Key::new(b"key"))
+        });
+        let mut listed = 0;
+        assert!(scratch::with_keys(5, keys, |keys| listed = keys.len()));
+        assert_eq!((listed, asked), (2, 3));
+    }
+
     #[test]
     fn all_ways_to_fill_give_the_filter() {
         for kernel in Kernel::available() {
