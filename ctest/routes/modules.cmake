@@ -1,0 +1,36 @@
+# The module that a caller is in is found, whatever it is called by and wherever it lies.
+
+# The string is that of whoever calls, whatever the program is called by; the copy has none. (dladdr calls
+# the program by its first argument, as if it were a file: a pipe that nobody writes to, a library.)
+add_executable(routes_caller caller.cc)
+target_link_libraries(routes_caller
+  PRIVATE -Wl,--no-as-needed leveldb_bloom::shared routes_copy_one)
+function(caller_test name called_by)
+  add_test(NAME routes.caller.${name}
+    COMMAND bash -c "rm -f pipe && mkfifo pipe && exec -a \"$0\" \"$1\""
+      ${called_by} $<TARGET_FILE:routes_caller>)
+  set_tests_properties(routes.caller.${name} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found; a filter of 100 keys has 126\n$")
+endfunction()
+caller_test(path $<TARGET_FILE:routes_caller>)
+caller_test(pipe ./pipe)
+caller_test(library libc.so.6)
+set_tests_properties(routes.caller.path routes.caller.pipe routes.caller.library
+  PROPERTIES RESOURCE_LOCK routes_pipe)
+
+# Two libraries that were linked for one place: the second lies below it.
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+  foreach(which one two)
+    add_library(routes_high_${which} SHARED copy.c)
+    target_compile_definitions(routes_high_${which} PRIVATE NAME=copy_${which})
+    target_link_libraries(routes_high_${which}
+      PRIVATE leveldb_bloom::shared -Wl,-Ttext-segment=0x7fffffff0000)
+  endforeach()
+  add_executable(routes_high high.c)
+  target_link_libraries(routes_high PRIVATE -Wl,--no-as-needed routes_high_one routes_high_two
+    leveldb_bloom::shared "${ROUTES_LEVELDB}")
+  add_test(NAME routes.below_its_address COMMAND routes_high)
+  set_tests_properties(routes.below_its_address PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^leveldb_bloom .append-cxx11., 126\n$"
+    SKIP_REGULAR_EXPRESSION "no module is so low")
+endif()
