@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::memory;
 use super::stats::{Line, environment};
@@ -44,9 +44,8 @@ pub(super) fn chosen() -> Option<&'static Kernel> {
 /// Once a process: the variable does not change between policies.
 #[cold]
 fn refuse(name: &CStr) {
-    static REFUSED: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
-    let refused = ptr::from_ref(Kernel::best()).cast_mut();
-    if !REFUSED.swap(refused, Ordering::Relaxed).is_null() {
+    static REFUSED: AtomicBool = AtomicBool::new(false);
+    if REFUSED.swap(true, Ordering::Relaxed) {
         return;
     }
     refusal(name, Kernel::failed()).write_to(ptr::null());

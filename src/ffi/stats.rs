@@ -352,6 +352,7 @@ impl Line {
     }
 
     /// The beginning of what somebody else wrote.
+    #[inline(never)]
     pub(super) fn foreign(&mut self, text: &CStr) {
         for byte in text.to_bytes().iter().take(40) {
             self.byte(*byte);
@@ -379,6 +380,7 @@ impl Line {
         }
     }
 
+    #[inline(never)]
     fn field(&mut self, name: &str, number: u64) {
         self.text(",\"");
         self.text(name);

@@ -12,9 +12,11 @@
 //! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2,
 //!    4, 6, 1, 3, 5, 7 in the lanes. Keys of one length have more keys beside
 //!    them, because a step of a hash waits for the one before, unless they are so
-//!    long and lie so that caches have too few places for them. Keys of mixed
-//!    lengths are hashed to the end of the longest of eight, and lanes that are
-//!    past their end keep their hash. Each eight have a vector of their own: one
+//!    long and lie so that caches have too few places for them. So have keys of
+//!    mixed lengths (1,000 of 8 to 64 bytes took 1.13 times as long eight by eight,
+//!    and nine of 100 to 400 bytes 1.5 times; Intel Xeon with AMX, 2026-11-26): each
+//!    eight are hashed to the end of the longest, and lanes that are past their end
+//!    keep their hash. Each eight have a vector of their own: one
 //!    that was part of two others would be waited for.
 //! 3. Positions are sums of two remainders, corrected where the hash wraps.
 //! 4. Sixteen keys are set side by side, eight and eight: a position waits for
@@ -27,7 +29,8 @@
 //! 6. A batch of queries asks for sixteen keys side by side, and for eight
 //!    probes of each before it looks whether to stop. Their bits are looked up
 //!    in registers, where the filter fits in two and is transposed for it, or
-//!    loaded one by one: gathers took 1.1 to 1.2 times as long.
+//!    loaded one by one: gathers took 1.1 to 1.2 times as long, and are for the
+//!    processors that have fast ones (see `cpu::gathers_fast`).
 //! 7. A query for one key has a probe in each lane, where the filter fits in
 //!    registers; of many filters up to eight, which is up to 13 bits a key. Others
 //!    are asked as the portable kernel does; for one filter it is called before
@@ -57,6 +60,7 @@ pub(super) mod query;
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx2",
     supported: cpu::has_avx2,
+    preferred: cpu::has_avx2,
     hash_keys,
     create,
     insert_hashes,
@@ -65,12 +69,35 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
+/// What tests ask for, too: the ways that this processor may not take.
+#[cfg(test)]
+pub(super) static OTHERWISE: Kernel = Kernel {
+    name: "avx2_otherwise",
+    create: create_in_lanes,
+    keys_may_match: query::keys_may_match_otherwise,
+    ..KERNEL
+};
+
 const LANES: usize = 8;
 
 /// # Safety
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // Five keys of 20 bits took 80 ns in place of 62, seven of 16 bytes at 10 bits 64 in place of 54, and
+    // of 200 bytes 267 in place of 227; seven of 20 bits would take longer (Intel Xeon with AMX, 2026-11-26).
+    if keys.len() <= LANES && keys.len() * k as usize <= 80 && cpu::multiplies_slowly() {
+        return portable::create_from_many(keys, k, array);
+    }
+    // SAFETY: the caller's word.
+    unsafe { create_in_lanes(keys, k, array) }
+}
+
+/// # Safety
+/// As for `create`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {

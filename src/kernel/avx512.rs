@@ -42,6 +42,12 @@
 //! Loads never pass the end of a key, a list or a filter: they are masked, or
 //! moved back to the last whole word.
 //!
+//! On Intel's processors it is used where it is asked for by name: a core lowers its clock, for all
+//! that it does, where so much is multiplied in 512 bits. With a filter of 20 keys every 2.5 to 25
+//! microseconds an Intel Xeon with AMX had 3.24 to 3.27 GHz in place of 3.48 to 3.50, and LevelDB
+//! compacted a million keys in 1.02 times as long as with its own policy, where the AVX2 kernel took
+//! 0.96 (2026-11-26).
+//!
 //! The figures are of an AMD EPYC of the fifth generation, 2026-11-22 to 24, but for
 //! those of positions that come next: an Intel Xeon with AMX, 2026-11-24, and as they
 //! say, 2026-11-25.
@@ -69,6 +75,7 @@ mod query;
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx512",
     supported: cpu::has_avx512,
+    preferred: cpu::prefers_avx512,
     hash_keys,
     create,
     insert_hashes: avx2::insert_hashes,

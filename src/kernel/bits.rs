@@ -134,6 +134,11 @@ pub(super) const fn is_large(bytes: usize) -> bool {
     bytes > 3 << 18
 }
 
+#[inline(never)]
+fn zeros() -> [u32; BLOCK] {
+    [0; BLOCK]
+}
+
 /// Hands on the hashes of all keys, some at a time.
 #[inline(always)]
 pub(super) fn in_blocks(
@@ -144,9 +149,9 @@ pub(super) fn in_blocks(
 ) {
     let mut later = keys.chunks(BLOCK);
     later.next();
+    let mut hashes = zeros();
     for keys in keys.chunks(BLOCK) {
         key::prefetch(later.next().unwrap_or(&[]), for_large);
-        let mut hashes = [0; BLOCK];
         let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
         hash_keys(keys, hashes);
         f(hashes);

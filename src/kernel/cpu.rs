@@ -6,6 +6,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 const ASKED: u8 = 1;
 const AVX2: u8 = 2;
 const AVX512: u8 = 4;
+const INTEL: u8 = 8;
+const GATHERS_FAST: u8 = 16;
 
 /// AVX2 and BMI1/2.
 pub(super) fn has_avx2() -> bool {
@@ -16,6 +18,24 @@ pub(super) fn has_avx2() -> bool {
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn has_avx512() -> bool {
     features() & AVX512 != 0
+}
+
+/// Whether AVX-512 is there, and does not slow all else: Intel's lower their clock for it.
+#[cfg(leveldb_bloom_avx512)]
+pub(super) fn prefers_avx512() -> bool {
+    features() & (AVX512 | INTEL) == AVX512
+}
+
+/// Whether vectors of 32-bit numbers take three times as long to multiply as numbers do: ten cycles.
+pub(super) fn multiplies_slowly() -> bool {
+    features() & INTEL != 0
+}
+
+/// Whether a gather takes less than as many loads. So it does on Intel's from Sapphire Rapids on,
+/// which have AVX-512's halves of floats. Those before have it slowed, lest it tell of others' memory
+/// (GDS), and AMD's make loads of it, which may take longer than one's own.
+pub(super) fn gathers_fast() -> bool {
+    features() & GATHERS_FAST != 0
 }
 
 fn features() -> u8 {
@@ -37,18 +57,26 @@ fn features() -> u8 {
 #[allow(unused_unsafe)]
 fn ask() -> u8 {
     // SAFETY: every x86-64 processor has cpuid.
-    let (highest, one) = unsafe { (__cpuid(0).eax, __cpuid(1)) };
+    let (zero, one) = unsafe { (__cpuid(0), __cpuid(1)) };
     let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register & (1 << bit) != 0);
     // popcnt, osxsave and avx
-    if highest < 7 || !has(one.ecx, &[23, 27, 28]) {
+    if zero.eax < 7 || !has(one.ecx, &[23, 27, 28]) {
         return ASKED;
     }
     // SAFETY: leaf 7 exists; osxsave, just seen, is what xgetbv needs.
     let (seven, xcr0) = unsafe { (__cpuid_count(7, 0), xcr0()) };
     let mut found = ASKED;
+    // As "GenuineIntel" begins.
+    if zero.ebx == u32::from_le_bytes(*b"Genu") {
+        found |= INTEL;
+    }
     // The system keeps xmm and ymm; bmi1, avx2, bmi2.
     if has(xcr0, &[1, 2]) && has(seven.ebx, &[3, 5, 8]) {
         found |= AVX2;
+        // avx512_fp16
+        if found & INTEL != 0 && has(seven.edx, &[23]) {
+            found |= GATHERS_FAST;
+        }
         // The system keeps opmask and zmm; f, dq, ifma, bw, vl; vbmi.
         if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
             found |= AVX512;

@@ -31,17 +31,18 @@ macro_rules! opaque {
 /// Has the function begin where a cache line does, wherever the linker puts it: in some places loops
 /// take up to 1.15 times as long (AMD EPYC of the fifth generation, 2026-11-23). No instructions: what
 /// is aligned is the end of its section, which by that is aligned itself. Where functions have no
-/// sections of their own, which compilers for Linux give them, it does nothing for it.
-#[cfg(leveldb_bloom_avx512)]
+/// sections of their own, which compilers for Linux give them, it does nothing for it. With a number,
+/// so many bytes of nothing come first.
 macro_rules! at_line {
-    () => {
-        // SAFETY: no instructions.
-        #[cfg(target_os = "linux")]
+    ($($bytes:literal)?) => {
+        // SAFETY: no instructions, or none that do anything.
+        #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
         unsafe {
             core::arch::asm!(
                 ".subsection 1",
                 ".p2align 6",
                 ".subsection 0",
+                $(concat!(".nops ", $bytes),)?
                 options(nomem, nostack, preserves_flags)
             )
         }
@@ -70,6 +71,8 @@ pub struct Kernel {
     name: &'static str,
     /// Whether this machine can run it.
     supported: fn() -> bool,
+    /// Whether this machine runs it without running all else slower.
+    preferred: fn() -> bool,
     hash_keys: unsafe fn(&[Key], &mut [u32]),
     /// Is not asked for what `portable::are_few` says of.
     create: unsafe fn(&[Key], u32, &mut [MaybeUninit<u8>]),
@@ -96,7 +99,8 @@ static KERNELS: &[Kernel] = &[
     portable::KERNEL,
 ];
 
-static PORTABLE: Kernel = portable::KERNEL;
+/// The last of them, which every target has.
+static PORTABLE: &Kernel = &KERNELS[KERNELS.len() - 1];
 
 /// What is known of each of [`Kernel::NAMES`].
 static VERDICTS: [AtomicU8; Kernel::NAMES.len()] =
@@ -121,30 +125,36 @@ impl Kernel {
         KERNELS.iter().filter(|kernel| (kernel.supported)() && kernel.passes())
     }
 
-    /// The fastest kernel this machine can run; the portable one, if the
-    /// fastest [failed](Self::failed).
+    /// The fastest kernel this machine can run without running all else
+    /// slower, as Intel's processors do while AVX-512 multiplies; the
+    /// portable one, if that one [failed](Self::failed).
     #[must_use]
     #[inline]
     pub fn best() -> &'static Kernel {
         // Nothing to choose from: a program for such a machine need not hold what it does not call.
         if KERNELS.len() == 1 {
-            return &PORTABLE;
+            return PORTABLE;
         }
         static BEST: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
         // SAFETY: NULL, or the reference to a static that was stored below.
         match unsafe { BEST.load(Ordering::Relaxed).as_ref() } {
             Some(best) => best,
-            None => {
-                let best = Self::best_of(KERNELS, Self::passes);
-                BEST.store(ptr::from_ref(best).cast_mut(), Ordering::Relaxed);
-                best
-            }
+            None => Self::find_best(&BEST),
         }
     }
 
+    // Once, not wherever a kernel is asked for.
+    #[cold]
+    #[inline(never)]
+    fn find_best(kept: &AtomicPtr<Kernel>) -> &'static Kernel {
+        let best = Self::best_of(KERNELS, Self::passes);
+        kept.store(ptr::from_ref(best).cast_mut(), Ordering::Relaxed);
+        best
+    }
+
     fn best_of(kernels: &'static [Kernel], passes: impl Fn(&Kernel) -> bool) -> &'static Kernel {
-        let fastest = kernels.iter().find(|kernel| (kernel.supported)());
-        fastest.filter(|kernel| passes(kernel)).unwrap_or(&PORTABLE)
+        let fastest = kernels.iter().find(|kernel| (kernel.preferred)());
+        fastest.filter(|kernel| passes(kernel)).unwrap_or(PORTABLE)
     }
 
     /// The kernel of that name, where this machine can run it and it did not
@@ -179,7 +189,7 @@ impl Kernel {
         };
         let known = match verdict.load(Ordering::Relaxed) {
             UNTRIED => {
-                let found = if check::agree(self, &PORTABLE) { PASSED } else { FAILED };
+                let found = if check::agree(self, PORTABLE) { PASSED } else { FAILED };
                 verdict.store(found, Ordering::Relaxed);
                 found
             }

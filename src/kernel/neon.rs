@@ -27,6 +27,7 @@ use crate::hash::{BLOOM_SEED as SEED, M};
 pub(super) const KERNEL: Kernel = Kernel {
     name: "neon",
     supported: || true,
+    preferred: || true,
     hash_keys,
     create,
     insert_hashes,

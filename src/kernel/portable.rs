@@ -39,6 +39,7 @@ use crate::probe;
 pub(super) const KERNEL: Kernel = Kernel {
     name: "portable",
     supported: || true,
+    preferred: || true,
     hash_keys,
     create,
     insert_hashes,
@@ -95,7 +96,21 @@ pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
             hashes.copy_from_slice(&hash_four(four));
         }
     }
-    for (key, h) in fours.remainder().iter().zip(out.into_remainder()) {
+    // Two or three long ones, too, beside others that nobody asks for: three of 200 bytes took 169 ns
+    // one after the other, and 120 so (with their bits; Intel Xeon with AMX, 2026-11-26).
+    let (rest, out) = (fours.remainder(), out.into_remainder());
+    if let (&[a, b, ..], [x, y, ..]) = (rest, &mut *out) {
+        if are_long(rest, 1, 128) {
+            let mut four = [0; SIDE_BY_SIDE];
+            hash_keys(&[a, b, *rest.last().unwrap_or(&a), a], &mut four);
+            (*x, *y) = (four[0], four[1]);
+            if let [_, _, z] = out {
+                *z = four[2];
+            }
+            return;
+        }
+    }
+    for (key, h) in rest.iter().zip(out) {
         *h = hash_apart(*key);
     }
 }
@@ -174,23 +189,23 @@ unsafe fn word(key: &Key, at: usize) -> u32 {
 
 /// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer: two
 /// keys of 44 bits took 31 ns each, with AVX2 48 and with AVX-512 56, and six in a register 5.7
-/// rather than 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). As many long keys as are
-/// hashed side by side are few, too: four of 200 bytes took 103 ns, with AVX2 251 and with AVX-512 194
-/// (Intel Xeon with AMX, 2026-11-24).
+/// rather than 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). So many long keys as are
+/// hashed side by side are few, too: three of 200 bytes took 120 ns, with AVX2 275 (Intel Xeon with AMX,
+/// 2026-11-26), and four 103, with AVX-512 194 (2026-11-24).
 #[inline(always)]
 pub(super) fn are_few(keys: &[Key], bytes: usize) -> bool {
     let few = keys.len() < 4 || fit_a_register(keys.len(), bytes);
-    few && (keys.len() == SIDE_BY_SIDE || !are_long(keys))
+    few && (keys.len() <= SIDE_BY_SIDE || !are_long(keys, 2, 200))
 }
 
-/// Whether a few keys are so long that a processor does not look far enough ahead to hash them at
-/// the same time unless they are hashed side by side: four keys of 256 bytes took 374 ns, with AVX2
-/// 202 and with AVX-512 218 (AMD EPYC of the fourth generation, 2026-11-24).
+/// Whether all a few keys `but` some have so many bytes that a processor does not look far enough ahead
+/// to hash them at the same time unless they are hashed side by side: four keys of 256 bytes took 374
+/// ns, with AVX2 202 and with AVX-512 218 (AMD EPYC of the fourth generation, 2026-11-24).
 #[inline(always)]
-fn are_long(keys: &[Key]) -> bool {
+fn are_long(keys: &[Key], but: usize, bytes: usize) -> bool {
     // One that is longer than the others has nothing beside it.
-    let [first, _, .., last] = keys else { return false };
-    first.len().min(last.len()).wrapping_mul(keys.len() - 2) >= 200
+    let [first, .., last] = keys else { return false };
+    first.len().min(last.len()).wrapping_mul(keys.len().saturating_sub(but)) >= bytes
 }
 
 /// 64 bits are the fewest that a policy makes.
@@ -200,10 +215,7 @@ const fn fit_a_register(keys: usize, bytes: usize) -> bool {
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // Fewer are not hashed side by side.
-    if fit_a_register(keys.len(), array.len())
-        && (keys.len() < SIDE_BY_SIDE || !are_long(keys.get(1..).unwrap_or(&[])))
-    {
+    if fit_a_register(keys.len(), array.len()) && !are_long(keys, 1, 250) {
         create_in_a_register(keys, k, array);
     } else {
         create_from_many(keys, k, array);
@@ -211,7 +223,7 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 }
 
 #[inline(never)]
-fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+pub(super) fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         if let Some(modulus) = Modulus::new(array.len()) {
             // SAFETY: the array's modulus.
@@ -472,14 +484,14 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
 fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     match near(array.len()) {
         // SAFETY: the array's modulus.
-        Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
+        Some(modulus) => unsafe { contains_all(h, k, modulus, array) },
         None => probe::contains(h, k, array),
     }
 }
 
 /// # Safety
 /// The modulus is of the array's bits.
-#[inline(always)]
+#[inline(never)]
 unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
     // SAFETY: the caller's word.
     let mut probes = unsafe { Probes::new(h, modulus, array) };
@@ -490,7 +502,7 @@ unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
         }
         left -= AT_ONCE;
     }
-    probes.next(left)
+    through_a_branch(probes.next(left))
 }
 
 /// The probes of a key in an array, whose modulus is its own.
@@ -559,6 +571,9 @@ fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
 }
 
 pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
+    // Elsewhere a query of a large filter took up to 1.17 times as long, and of one with 2 bits a key,
+    // through the drop-in policy, 1.03 times as long as stock's (Intel Xeon with AMX, 2026-11-26).
+    at_line!(32);
     // Functions are called last or not at all, so that no registers have to be kept.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return rarely_may_match(key, filter);

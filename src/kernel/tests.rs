@@ -645,7 +645,10 @@ macro_rules! suite {
         mod $name {
             /// One that failed its first trial, too, for these to say where.
             fn kernel() -> Option<&'static super::Kernel> {
-                let mut kernels = super::super::KERNELS.iter();
+                let kernels = super::super::KERNELS.iter();
+                #[cfg(leveldb_bloom_avx2)]
+                let kernels = kernels.chain([&super::super::avx2::OTHERWISE]);
+                let mut kernels = kernels;
                 kernels.find(|kernel| kernel.name == stringify!($name) && (kernel.supported)())
             }
 
@@ -683,7 +686,7 @@ fn say(what: &str, name: &str) {
     let _ = writeln!(std::io::stderr(), "{what}{name}");
 }
 
-suite!(portable avx2 avx512 neon);
+suite!(portable avx2 avx2_otherwise avx512 neon);
 
 #[test]
 fn the_suite_knows_every_kernel() {
@@ -693,7 +696,8 @@ fn the_suite_knows_every_kernel() {
         assert_eq!(Kernel::by_name(kernel.name()).map(Kernel::name), Some(kernel.name()));
     }
     assert!(Kernel::by_name("").is_none());
-    assert_eq!(Kernel::available().next().map(Kernel::name), Some(Kernel::best().name()));
+    let mut preferred = Kernel::available().filter(|kernel| (kernel.preferred)());
+    assert_eq!(preferred.next().map(Kernel::name), Some(Kernel::best().name()));
 }
 
 #[test]
@@ -715,6 +719,20 @@ fn the_processor_is_asked_as_std_asks_it() {
                 && has!("avx512vbmi")
         );
     }
+}
+
+/// As Linux says what the processor is.
+#[cfg(all(leveldb_bloom_avx512, target_os = "linux", not(miri)))]
+#[test]
+fn intels_gather_and_are_not_to_lower_their_clock() {
+    use super::cpu;
+    let all = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let first = all.split("\n\n").next().unwrap();
+    let says = |word| first.split_whitespace().any(|other| other == word);
+    let intel = says("GenuineIntel");
+    assert_eq!(cpu::gathers_fast(), cpu::has_avx2() && intel && says("avx512_fp16"));
+    assert_eq!(cpu::prefers_avx512(), cpu::has_avx512() && !intel);
+    assert_eq!(Kernel::best().name() == "avx512", cpu::has_avx512() && !intel);
 }
 
 /// A key too long for the lanes, among others, in memory that is all zeros and hardly there.
@@ -909,7 +927,8 @@ mod broken {
     fn the_portable_kernel_takes_over() {
         let passes = |kernel: &Kernel| check::agree(kernel, &portable::KERNEL);
         assert_eq!(Kernel::best_of(&KERNELS, passes).name(), "portable");
-        static WHOLE: [Kernel; 1] = [named("whole")];
+        static WHOLE: [Kernel; 2] =
+            [Kernel { preferred: || false, ..named("only by name") }, named("whole")];
         assert_eq!(Kernel::best_of(&WHOLE, passes).name(), "whole");
         assert_eq!(Kernel::best_of(&[], passes).name(), "portable");
     }
@@ -959,7 +978,7 @@ mod broken {
                 return;
             }
         };
-        let fastest = crate::kernel::KERNELS.iter().find(|kernel| (kernel.supported)()).unwrap();
+        let fastest = crate::kernel::KERNELS.iter().find(|kernel| (kernel.preferred)()).unwrap();
         let i = Kernel::NAMES.iter().position(|name| *name == fastest.name()).unwrap();
         VERDICTS[i].store(verdict, Ordering::Relaxed);
         let policy = crate::BloomFilterPolicy::new(10);

@@ -142,11 +142,12 @@ unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
             let h = h.add(at / LANES);
             match groups.common_length() {
                 Some(len) if !groups.would_thrash(len) => hash_uniform(groups, len, h),
-                _ => {
+                Some(_) => {
                     for (g, keys) in groups.each() {
-                        *h.add(g) = hash_mixed(keys);
+                        hash_mixed(Groups::of(keys, LANES, 1), h.add(g));
                     }
                 }
+                None => hash_mixed(groups, h),
             }
         }
     }
@@ -468,47 +469,93 @@ unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
     address as *const u8
 }
 
+/// Eight keys of any lengths.
+struct Mixed {
+    /// Where the first whole block of 16 bytes is, or `ZEROS`, and how far from there the last.
+    first: Wide,
+    last: Wide,
+    lens: __m256i,
+}
+
+/// # Safety
+/// The processor has AVX2; there are that many keys, and a vector for each eight.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(in super::super) unsafe fn hash_mixed(groups: Groups, h: *mut __m256i) {
+    let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
+    // SAFETY: every load is of bytes a key has, or of ZEROS; each of `mixed` is written before it
+    // is read.
+    unsafe {
+        let zeros = _mm256_set1_epi64x(ZEROS.as_ptr() as i64);
+        let (mut any, mut most) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        for (g, keys) in groups.each() {
+            let (start, len) = addresses_and_lengths(keys);
+            any = _mm256_or_si256(any, _mm256_or_si256(len[0], len[1]));
+            // Lanes out of whole blocks read their last 16 bytes again, lanes
+            // without any read zeros; nothing is made of either.
+            let whole = len.map(|len| _mm256_cmpgt_epi64(len, _mm256_set1_epi64x(15)));
+            let less = len.map(|len| _mm256_sub_epi64(len, _mm256_set1_epi64x(16)));
+            let last = [0, 1].map(|i| _mm256_and_si256(whole[i], less[i]));
+            let first = [0, 1].map(|i| _mm256_blendv_epi8(zeros, start[i], whole[i]));
+            let lens = narrow(len);
+            let seed = _mm256_mullo_epi32(lens, _mm256_set1_epi32(M as i32));
+            *h.add(g) = _mm256_xor_si256(seed, _mm256_set1_epi32(SEED as i32));
+            most = _mm256_max_epi32(most, lens);
+            mixed.get_unchecked_mut(g).write(Mixed { first, last, lens });
+        }
+        // A longer key's blocks are more than a lane can count.
+        let long = _mm256_srli_epi64(any, 31);
+        if _mm256_testz_si256(long, long) == 0 {
+            for (g, keys) in groups.each() {
+                let mut hashes = [0; LANES];
+                portable::hash_keys(slice::from_raw_parts(keys, LANES), &mut hashes);
+                let order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+                let hashes = _mm256_loadu_si256(hashes.as_ptr().cast());
+                *h.add(g) = _mm256_permutevar8x32_epi32(hashes, order);
+            }
+            return;
+        }
+        // A block of each eight in turn, because each step waits for the one before.
+        let mut at = 0;
+        loop {
+            let any = _mm256_cmpgt_epi32(most, _mm256_set1_epi32(at + 15));
+            if _mm256_testz_si256(any, any) != 0 {
+                break;
+            }
+            for (g, _) in groups.each() {
+                let Mixed { first, last, lens } = mixed.get_unchecked(g).assume_init_ref();
+                let live = _mm256_cmpgt_epi32(*lens, _mm256_set1_epi32(at + 15));
+                if _mm256_testz_si256(live, live) != 0 {
+                    continue;
+                }
+                let here = _mm256_set1_epi64x(i64::from(at));
+                let blocks =
+                    [0, 1].map(|i| _mm256_add_epi64(first[i], _mm256_min_epu32(last[i], here)));
+                let mut next = *h.add(g);
+                for word in words(|i| _mm_loadu_si128(address(blocks, i).cast())) {
+                    next = step::<16>(next, word);
+                }
+                *h.add(g) = _mm256_blendv_epi8(*h.add(g), next, live);
+            }
+            at += 16;
+        }
+        for (g, keys) in groups.each() {
+            *h.add(g) = hash_mixed_rests(*h.add(g), keys);
+        }
+    }
+}
+
+/// The steps of what eight keys have after whole blocks.
+///
 /// # Safety
 /// The processor has AVX2; there are eight keys.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(in super::super) unsafe fn hash_mixed(keys: *const Key) -> __m256i {
-    // SAFETY: every load is of bytes a key has, or of ZEROS.
+unsafe fn hash_mixed_rests(mut h: __m256i, keys: *const Key) -> __m256i {
+    // SAFETY: every load is of bytes a key has.
     unsafe {
         let (start, len) = addresses_and_lengths(keys);
-        // A longer key's blocks are more than a lane can count.
-        let long = _mm256_srli_epi64(_mm256_or_si256(len[0], len[1]), 31);
-        if _mm256_testz_si256(long, long) == 0 {
-            let mut hashes = [0; LANES];
-            portable::hash_keys(slice::from_raw_parts(keys, LANES), &mut hashes);
-            let [a, b, c, d, e, f, g, h] = hashes.map(|h| h as i32);
-            return _mm256_setr_epi32(a, c, e, g, b, d, f, h);
-        }
-        // Lanes out of whole blocks read their last 16 bytes again, lanes
-        // without any read zeros; nothing is made of either.
-        let zeros = _mm256_set1_epi64x(ZEROS.as_ptr() as i64);
-        let any = len.map(|len| _mm256_cmpgt_epi64(len, _mm256_set1_epi64x(15)));
-        let last = [0, 1]
-            .map(|i| _mm256_and_si256(any[i], _mm256_sub_epi64(len[i], _mm256_set1_epi64x(16))));
-        let from = [0, 1].map(|i| _mm256_blendv_epi8(zeros, start[i], any[i]));
         let lens = narrow(len);
-        let mut h = _mm256_mullo_epi32(lens, _mm256_set1_epi32(M as i32));
-        h = _mm256_xor_si256(h, _mm256_set1_epi32(SEED as i32));
-        let (mut at, mut left) = (_mm256_setzero_si256(), lens);
-        loop {
-            let live = _mm256_cmpgt_epi32(left, _mm256_set1_epi32(15));
-            if _mm256_testz_si256(live, live) != 0 {
-                break;
-            }
-            let blocks = [0, 1].map(|i| _mm256_add_epi64(from[i], _mm256_min_epu32(last[i], at)));
-            let mut next = h;
-            for word in words(|i| _mm_loadu_si128(address(blocks, i).cast())) {
-                next = step::<16>(next, word);
-            }
-            h = _mm256_blendv_epi8(h, next, live);
-            at = _mm256_add_epi64(at, _mm256_set1_epi64x(16));
-            left = _mm256_sub_epi32(left, _mm256_set1_epi32(16));
-        }
         let short = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), lens);
         let [mut tail, words @ ..] = if _mm256_testz_si256(short, short) != 0 {
             rests_side_by_side(start, len)
@@ -523,8 +570,7 @@ pub(in super::super) unsafe fn hash_mixed(keys: *const Key) -> __m256i {
         }
         let some = _mm256_and_si256(rest, _mm256_set1_epi32(3));
         let some = _mm256_cmpgt_epi32(some, _mm256_setzero_si256());
-        h = _mm256_blendv_epi8(h, step::<24>(h, tail), some);
-        h
+        _mm256_blendv_epi8(h, step::<24>(h, tail), some)
     }
 }
 

@@ -105,7 +105,11 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
 unsafe fn hash_eight_by_eight(groups: Groups, h: *mut __m512i) {
     for (g, keys) in groups.each() {
         // SAFETY: the caller's word.
-        unsafe { *h.add(g) = _mm512_cvtepu32_epi64(avx2::in_order(avx2::hash_mixed(keys))) }
+        unsafe {
+            let mut eight = _mm256_setzero_si256();
+            avx2::hash_mixed(Groups::of(keys, LANES, 1), &mut eight);
+            *h.add(g) = _mm512_cvtepu32_epi64(avx2::in_order(eight))
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use super::hash::{BLOCK, GROUPS, hash_block_of};
 use super::positions::{LOW, MODULUS_MAX, Modulus, bits_and_inverse, deltas, first_sums};
 use crate::filter::Filter;
 
-/// Which sizes of filter, k byte included, fit in a `Small`.
-const SMALL: RangeInclusive<usize> = 2..=64;
+/// Which sizes of filter, k byte included, are asked for as a `Small`. LevelDB makes none below.
+const SMALL: RangeInclusive<usize> = 9..=64;
 const SMALL_SIZES: usize = *SMALL.end() - *SMALL.start() + 1;
 
 /// For each size of `SMALL` the bits and the inverse: one load.
