@@ -63,6 +63,7 @@ cat >"$run/files/init" <<INIT
 #!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t devtmpfs dev /dev
+${LEVELDB_BLOOM_KERNEL:+export LEVELDB_BLOOM_KERNEL=$LEVELDB_BLOOM_KERNEL}
 echo "program starts"
 /program ${*@Q} </dev/null
 printf '\nprogram exits: %s\n' \$?

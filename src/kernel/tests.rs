@@ -754,6 +754,23 @@ fn huge_key() {
     }
 }
 
+#[test]
+fn appends_where_there_is_room() {
+    for kernel in Kernel::available() {
+        let keys: Vec<[u8; 4]> = (0..40u32).map(u32::to_le_bytes).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let (list, want) = (as_keys(&keys), spec_array(&keys, 6, 50));
+        let mut to = Vec::with_capacity(53);
+        to.extend([1, 2, 3]);
+        let room = to.capacity() - 3;
+        assert!(!kernel.append(&list, 6, room + 1, &mut to), "{kernel:?}");
+        assert_eq!(to, [1, 2, 3]);
+        assert!(kernel.append(&list, 6, 50, &mut to), "{kernel:?}");
+        assert!(to[..3] == [1, 2, 3] && to[3..] == want, "{kernel:?}");
+        assert_eq!(format!("{kernel:?}"), format!("Kernel({:?})", kernel.name()));
+    }
+}
+
 /// As C++ does, in memory of the host's.
 #[cfg(leveldb_bloom_c_interface)]
 #[test]
