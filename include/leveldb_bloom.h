@@ -663,8 +663,8 @@ void leveldb_bloom_free(void *memory);
 
 /*
  The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
- give the same bits. It is the fastest that does not slow what else the program does ("avx512" on
- AMD's processors, because Intel's lower a core's clock for it, and in a library built with
+ give the same bits. It is the fastest that does not slow what else the program does ("avx512" not on
+ Intel's processors, which lower a core's clock for it, and only in a library built with
  Rust 1.89 or newer), or the one that the environment variable LEVELDB_BLOOM_KERNEL named when the
  policy was created (of a name that it lacks stderr is told once). NULL if `policy` is NULL; the
  string lives as long as the process.

@@ -148,7 +148,7 @@ summary() {
       print "# Fuzzing\n"
       print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
-      print "has too; of `c_api` one kernel, and of `table` the fastest alone, for one key a filter. `manifest`"
+      print "has too; of `c_api` one kernel, and of `table` the best alone, for one key a filter. `manifest`"
       print "compares what is read with what was written. A run that finds something ends there, and is not"
       print "counted. The code is that of the days named.\n"
       print "| Target | Executions | of these with AddressSanitizer | Seconds |"

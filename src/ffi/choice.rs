@@ -1,4 +1,4 @@
-//! Which kernel the C library uses: the fastest, or the one that `LEVELDB_BLOOM_KERNEL` names.
+//! Which kernel the C library uses: the best, or the one that `LEVELDB_BLOOM_KERNEL` names.
 
 use core::ffi::{CStr, c_char};
 use core::ptr;

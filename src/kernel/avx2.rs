@@ -6,8 +6,8 @@
 //! ```
 //! with these departures:
 //! 1. Eight keys at a time, one in each 32-bit lane. Of fewer than eight, which
-//!    are mostly the portable kernel's (see `portable::are_few`), a filter is made
-//!    with copies of the first; of more, the last eight overlap those before: to
+//!    are mostly the portable kernel's (see `portable::are_few`, and `create` for
+//!    processors whose vectors multiply slowly), a filter is made with copies of the first; of more, the last eight overlap those before: to
 //!    set a bit twice is to set it once.
 //! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2,
 //!    4, 6, 1, 3, 5, 7 in the lanes. Keys of one length have more keys beside

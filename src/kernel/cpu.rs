@@ -32,8 +32,8 @@ pub(super) fn multiplies_slowly() -> bool {
 }
 
 /// Whether a gather takes less than as many loads. So it does on Intel's from Sapphire Rapids on,
-/// which have AVX-512's halves of floats. Those before have it slowed, lest it tell of others' memory
-/// (GDS), and AMD's make loads of it, which may take longer than one's own.
+/// which have AVX-512's halves of floats. Of those before many have it slowed, lest it tell of others'
+/// memory (GDS), and AMD's make loads of it, which may take longer than one's own.
 pub(super) fn gathers_fast() -> bool {
     features() & GATHERS_FAST != 0
 }

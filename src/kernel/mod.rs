@@ -32,7 +32,7 @@ macro_rules! opaque {
 /// take up to 1.15 times as long (AMD EPYC of the fifth generation, 2026-11-23). No instructions: what
 /// is aligned is the end of its section, which by that is aligned itself. Where functions have no
 /// sections of their own, which compilers for Linux give them, it does nothing for it. With a number,
-/// so many bytes of nothing come first.
+/// so many bytes do nothing before what follows.
 macro_rules! at_line {
     ($($bytes:literal)?) => {
         // SAFETY: no instructions, or none that do anything.
@@ -71,7 +71,7 @@ pub struct Kernel {
     name: &'static str,
     /// Whether this machine can run it.
     supported: fn() -> bool,
-    /// Whether this machine runs it without running all else slower.
+    /// Whether this machine can run it, and without running all else slower.
     preferred: fn() -> bool,
     hash_keys: unsafe fn(&[Key], &mut [u32]),
     /// Is not asked for what `portable::are_few` says of.

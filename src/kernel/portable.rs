@@ -102,7 +102,7 @@ pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     if let (&[a, b, ..], [x, y, ..]) = (rest, &mut *out) {
         if are_long(rest, 1, 128) {
             let mut four = [0; SIDE_BY_SIDE];
-            hash_keys(&[a, b, *rest.last().unwrap_or(&a), a], &mut four);
+            hash_keys(&[a, b, *rest.last().unwrap_or(&b), b], &mut four);
             (*x, *y) = (four[0], four[1]);
             if let [_, _, z] = out {
                 *z = four[2];
@@ -484,7 +484,7 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
 fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     match near(array.len()) {
         // SAFETY: the array's modulus.
-        Some(modulus) => unsafe { contains_all(h, k, modulus, array) },
+        Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
         None => probe::contains(h, k, array),
     }
 }
@@ -502,7 +502,7 @@ unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
         }
         left -= AT_ONCE;
     }
-    through_a_branch(probes.next(left))
+    probes.next(left)
 }
 
 /// The probes of a key in an array, whose modulus is its own.

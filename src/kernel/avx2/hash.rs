@@ -478,13 +478,14 @@ struct Mixed {
 }
 
 /// # Safety
-/// The processor has AVX2; there are that many keys, and a vector for each eight.
+/// The processor has AVX2; there are that many keys, eight at least and in `GROUPS` eights at most,
+/// and a vector for each eight.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn hash_mixed(groups: Groups, h: *mut __m256i) {
     let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
-    // SAFETY: every load is of bytes a key has, or of ZEROS; each of `mixed` is written before it
-    // is read.
+    // SAFETY: the caller's word; every load is of bytes a key has, or of ZEROS; each of `mixed` is
+    // written before it is read.
     unsafe {
         let zeros = _mm256_set1_epi64x(ZEROS.as_ptr() as i64);
         let (mut any, mut most) = (_mm256_setzero_si256(), _mm256_setzero_si256());

@@ -259,11 +259,11 @@ impl Sums {
     }
 }
 
-/// An array that does not fit in a `Small`.
+/// An array of any size, of less than 2^28 bytes.
 #[derive(Clone, Copy)]
 struct Large<'a> {
     array: &'a [u8],
-    /// Whether it is looked up by gathers. Where these are fast (see `cpu::gathers_fast`), a present
+    /// Whether it is looked up by gathers, for which it has four bytes or more. Where these are fast (see `cpu::gathers_fast`), a present
     /// key of a batch of 256 took 2.8 ns in place of 3.6, and an absent one 2.9 in place of 3.7 (a
     /// filter of 1,000 keys; Intel Xeon with AMX, 2026-11-26), where they are not 1.1 to 1.2 times as
     /// long as by loads (AMD EPYC of the third generation, 2026-11).
@@ -274,8 +274,9 @@ impl Bits for Large<'_> {
     #[inline(always)]
     unsafe fn look_up(self, p: __m256i) -> __m256i {
         let Large { array, gathers } = self;
-        // SAFETY: the caller's word: an eighth of a position is a byte's place. What is gathered is
-        // the four bytes from there on, or the last four, and there are as many.
+        // SAFETY: the caller's word: an eighth of a position is a byte's place, which is no negative
+        // number for a gather. What is gathered is the four bytes from there on, or the last four, and
+        // there are as many, as `gathers` says.
         unsafe {
             let byte = _mm256_srli_epi32::<3>(p);
             if gathers {
