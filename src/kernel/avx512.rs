@@ -43,8 +43,8 @@
 //! moved back to the last whole word.
 //!
 //! On Intel's processors it is used where it is asked for by name: a core lowers its clock, for all
-//! that it does, where so much is multiplied in 512 bits. With a filter of 20 keys every 2.5 to 25
-//! microseconds an Intel Xeon with AMX had 3.24 to 3.27 GHz in place of 3.48 to 3.50, and LevelDB
+//! that it does, where so much is multiplied in 512 bits. With a filter of 20 keys every 0.3 to 30
+//! microseconds an Intel Xeon with AMX had 3.23 to 3.27 GHz in place of 3.50, and LevelDB
 //! compacted a million keys in 1.02 times as long as with its own policy, where the AVX2 kernel took
 //! 0.96 (2026-11-26).
 //!

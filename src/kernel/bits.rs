@@ -134,6 +134,7 @@ pub(super) const fn is_large(bytes: usize) -> bool {
     bytes > 3 << 18
 }
 
+// Once, not wherever keys are hashed: 190 bytes less.
 #[inline(never)]
 fn zeros() -> [u32; BLOCK] {
     [0; BLOCK]
