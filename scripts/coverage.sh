@@ -17,7 +17,7 @@ script lists what else was not, and fails.
 
 LLVM's tools come from `rustup component add llvm-tools`, or else from Debian (installed as root),
 in the version of the Rust compiler's LLVM. Branches are counted by an option of rustc that is not
-stable, which RUSTC_BOOTSTRAP turns on. A minute and a half; with --ffi eight.
+stable, which RUSTC_BOOTSTRAP turns on. Four minutes; with --ffi some ten.
 TEXT
 }
 

@@ -58,7 +58,9 @@ def read_exempt(name):
     with open(name) as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
-                file_name, code, what, reason = (part.strip() for part in line.split(" | "))
+                # The code may have an "or" of its own.
+                file_name, rest = line.split(" | ", 1)
+                code, what, reason = (part.strip() for part in rest.rsplit(" | ", 2))
                 assert what.removeprefix("perhaps ") in ("line", "true", "false") and reason, line
                 key = (file_name, code, what.removeprefix("perhaps "))
                 exempt.add(key)
