@@ -66,11 +66,22 @@ set(shared_name "libleveldb_bloom.so.${PROJECT_VERSION}")
 set(soname "libleveldb_bloom.so.${PROJECT_VERSION_MAJOR}")
 file(MAKE_DIRECTORY "${lib_dir}")
 
+# Rust links with the cc in PATH, unless it is told of another. Where there is none, CMake's compiler is.
+set(cargo_environment "CARGO_TARGET_DIR=${cargo_dir}")
+string(TOUPPER "CARGO_TARGET_${cargo_host}_LINKER" cargo_linker)
+string(REPLACE "-" "_" cargo_linker "${cargo_linker}")
+find_program(LEVELDB_BLOOM_CC cc NO_DEFAULT_PATH PATHS ENV PATH
+  DOC "What Rust links leveldb_bloom with, where it is told of no other")
+mark_as_advanced(LEVELDB_BLOOM_CC)
+if(NOT LEVELDB_BLOOM_CC AND NOT DEFINED ENV{${cargo_linker}})
+  list(APPEND cargo_environment "${cargo_linker}=${CMAKE_C_COMPILER}")
+endif()
+
 # A target rather than a command with dependencies: cargo knows best what has changed, and says so
 # at once when nothing has. The target is named because the user's configuration of cargo may name
 # another, by which cargo builds for that machine, and into a directory of its name.
 add_custom_target(leveldb_bloom_libraries ALL
-  COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${cargo_dir}"
+  COMMAND "${CMAKE_COMMAND}" -E env ${cargo_environment}
     "${LEVELDB_BLOOM_CARGO}" build --release --locked --target ${cargo_host}
     -p leveldb-bloom-shared -p leveldb-bloom-static
   COMMAND "${CMAKE_COMMAND}" -E copy_if_different
