@@ -115,6 +115,24 @@ Deno.test("errors", () => {
   check(`${thrown(() => builder.add(a))}`.includes("closed"), "closed");
 });
 
+Deno.test("what is not of its type", () => {
+  using policy = new bloom.Policy();
+  using builder = new bloom.Builder();
+  const filter = policy.createFilter([encoder.encode("a")]);
+  const data = new Uint8Array(3);
+  // deno-lint-ignore no-explicit-any
+  for (const wrong of [new Uint16Array(4), new ArrayBuffer(4), "abcd", [1, 2], null] as any[]) {
+    for (const use of [
+      () => bloom.hash(wrong), () => new bloom.Filter(wrong), () => policy.createFilter([wrong]),
+      () => policy.createFilterFixed(wrong, 1), () => builder.add(wrong), () => builder.addFixed(wrong, 1),
+      () => filter.mayMatch(wrong), () => filter.mayMatchFixed(wrong, 1), () => filter.positions(wrong),
+      () => filter.mayMatchOffsets(wrong, Int32Array.of(0, 1)),
+      () => filter.mayMatchOffsets(data, wrong), () => policy.createFilterOffsets(data, wrong),
+      () => policy.createFilterOffsets(wrong, Int32Array.of(0, 1)),
+    ]) check(thrown(use) instanceof TypeError, use);
+  }
+});
+
 Deno.test("numbers that C has no room for", () => {
   using builder = new bloom.Builder();
   const refused = <T>(use: (number: T) => unknown, ...numbers: T[]) => {

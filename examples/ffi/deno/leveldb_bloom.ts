@@ -81,7 +81,14 @@ function newFilter(size: bigint): Bytes {
   return new Uint8Array(Number(size));
 }
 
+/** Deno looks at no types when it runs, and the length of other arrays is not that of their bytes. */
+function bytes(value: Bytes): Bytes {
+  if (!(value instanceof Uint8Array)) throw new TypeError("keys and filters are Uint8Arrays");
+  return value;
+}
+
 function countFixed(data: Bytes, keyLength: number): number {
+  bytes(data);
   if (!(keyLength >= 1) || data.length % keyLength !== 0) {
     throw new RangeError(`${data.length} bytes are no whole number of keys of ${keyLength}`);
   }
@@ -90,6 +97,9 @@ function countFixed(data: Bytes, keyLength: number): number {
 
 /** One more than keys. */
 function countOffsets(offsets: Offsets): number {
+  if (!(offsets instanceof Int32Array || offsets instanceof BigInt64Array)) {
+    throw new TypeError("offsets are an Int32Array or a BigInt64Array");
+  }
   if (offsets.length === 0) throw new RangeError("there is at least one offset");
   return offsets.length - 1;
 }
@@ -111,7 +121,7 @@ export function livePolicies(): number {
 }
 
 export function hash(key: Bytes): number {
-  return native.leveldb_bloom_hash(key, BigInt(key.length));
+  return native.leveldb_bloom_hash(bytes(key), BigInt(key.length));
 }
 
 export function falsePositiveRate(bitsPerKey: number, keys: number | bigint): number {
@@ -169,7 +179,7 @@ export class Policy extends Owner {
 
   createFilter(keys: Bytes[]): Filter {
     const offsets = new BigInt64Array(keys.length + 1);
-    keys.forEach((key, i) => offsets[i + 1] = offsets[i] + BigInt(key.length));
+    keys.forEach((key, i) => offsets[i + 1] = offsets[i] + BigInt(bytes(key).length));
     const data = new Uint8Array(Number(offsets[keys.length]));
     keys.forEach((key, i) => data.set(key, Number(offsets[i])));
     return this.createFilterOffsets(data, offsets);
@@ -182,7 +192,7 @@ export class Policy extends Owner {
     const fill = offsets instanceof Int32Array
       ? native.leveldb_bloom_fill_filter_offsets32
       : native.leveldb_bloom_fill_filter_offsets64;
-    check(fill(this.handle, data, BigInt(data.length), offsets, keys, filter, BigInt(filter.length)));
+    check(fill(this.handle, bytes(data), BigInt(data.length), offsets, keys, filter, BigInt(filter.length)));
     return new Filter(filter);
   }
 
@@ -203,7 +213,7 @@ export class Builder extends Owner {
   }
 
   add(key: Bytes): void {
-    check(native.leveldb_bloom_builder_add(this.handle, key, BigInt(key.length)));
+    check(native.leveldb_bloom_builder_add(this.handle, bytes(key), BigInt(key.length)));
   }
 
   addFixed(data: Bytes, keyLength: number): void {
@@ -233,7 +243,7 @@ export class Filter {
   #size: bigint;
 
   constructor(readonly data: Bytes) {
-    this.#length = data.length;
+    this.#length = bytes(data).length;
     this.#size = BigInt(data.length);
   }
 
@@ -246,7 +256,8 @@ export class Filter {
   }
 
   mayMatch(key: Bytes): boolean {
-    return native.leveldb_bloom_key_may_match(key, BigInt(key.length), this.#bytes, this.#size) !== 0;
+    const length = BigInt(bytes(key).length);
+    return native.leveldb_bloom_key_may_match(key, length, this.#bytes, this.#size) !== 0;
   }
 
   /** A byte of 0 or 1 for each key. */
@@ -255,7 +266,7 @@ export class Filter {
     const ask = offsets instanceof Int32Array
       ? native.leveldb_bloom_keys_may_match_offsets32
       : native.leveldb_bloom_keys_may_match_offsets64;
-    check(ask(data, BigInt(data.length), offsets, BigInt(results.length), this.#bytes, this.#size,
+    check(ask(bytes(data), BigInt(data.length), offsets, BigInt(results.length), this.#bytes, this.#size,
       results, null, null));
     return results;
   }
@@ -291,7 +302,7 @@ export class Filter {
   /** The bits that a query for the key reads. */
   positions(key: Bytes): number[] {
     const found = new BigUint64Array(30);
-    const number = native.leveldb_bloom_positions(key, BigInt(key.length), this.#bytes, this.#size,
+    const number = native.leveldb_bloom_positions(bytes(key), BigInt(key.length), this.#bytes, this.#size,
       found, BigInt(found.length));
     return Array.from(found.subarray(0, Number(number)), Number);
   }

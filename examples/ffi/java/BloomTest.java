@@ -119,6 +119,8 @@ public final class BloomTest {
         LevelDbBloom.Filter large = policy.createFilter(Collections.nCopies(100, a));
         fails(4, () -> small.union(large));
         fails(2, () -> builder.finish(Long.MAX_VALUE));
+        fails(IllegalArgumentException.class,
+                () -> policy.createFilter(Collections.nCopies((1 << 17) + 1, new byte[1 << 15])));
         for (long keys : new long[] {-1, Long.MIN_VALUE}) {
             fails(IllegalArgumentException.class, () -> builder.finish(keys));
             fails(IllegalArgumentException.class, () -> LevelDbBloom.falsePositiveRate(10, keys));

@@ -178,7 +178,12 @@ public final class LevelDbBloom {
         }
 
         public Filter createFilter(List<byte[]> keys) {
-            ByteBuffer data = ByteBuffer.allocateDirect(keys.stream().mapToInt(key -> key.length).sum());
+            long length = keys.stream().mapToLong(key -> key.length).sum();
+            if (length > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException(
+                        "no buffer holds the " + length + " bytes of these keys; add them to a Builder");
+            }
+            ByteBuffer data = ByteBuffer.allocateDirect((int) length);
             LongBuffer offsets = LongBuffer.allocate(keys.size() + 1);
             offsets.put(0);
             for (byte[] key : keys) {

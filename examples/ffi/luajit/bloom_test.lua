@@ -81,6 +81,11 @@ local many = {}
 for i = 1, 100 do many[i] = "a" end
 equal(4, status_of(small.union, small, policy:create_filter(many)), "mismatch")
 equal(2, status_of(builder.finish, builder, 2 ^ 63), "too large")
+-- 10 bits of each are some bytes more than 2^32, and than 2^31.
+for _, keys in ipairs({ math.ceil(2 ^ 35 / 10), math.ceil(2 ^ 34 / 10) }) do
+  local fine, problem = pcall(builder.finish, builder, keys)
+  assert(not fine and problem:find("LuaJIT has no arrays of", 1, true), problem)
+end
 for _, wrong in ipairs({ offsets_of(0, 7, 5), offsets_of(-1, 7, 9), offsets_of(0, 5, 11) }) do
   equal(1, status_of(policy.create_filter_offsets, policy, "0123456789", wrong), "offsets")
   equal(1, status_of(small.may_match_offsets, small, "0123456789", wrong), "offsets")

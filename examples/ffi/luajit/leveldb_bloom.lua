@@ -62,9 +62,11 @@ function bloom.bits_per_key_for(rate, keys)
   return library.leveldb_bloom_bits_per_key_for(rate, size_t(keys))
 end
 
--- Memory for a filter. A size of 0 says that no size_t can hold it.
+-- Memory for a filter. A size of 0 says that no size_t can hold it. Of a larger number ffi.new takes the
+-- low bits.
 local function new_filter(size)
   if size == 0 then check(library.LEVELDB_BLOOM_TOO_LARGE) end
+  if size >= 2 ^ 31 then error(("LuaJIT has no arrays of %d bytes"):format(tonumber(size)), 3) end
   return ffi.new("char[?]", size)
 end
 

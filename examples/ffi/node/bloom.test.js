@@ -139,6 +139,22 @@ function main() {
     assert.strictEqual(bloom.bitsPerKeyFor(0.01, 2n ** 64n - 1n), 0);
   });
 
+  test('a union leaves both filters as they are', () => {
+    const policy = new bloom.Policy();
+    const [a, b] = ['a', 'b'].map((key) => policy.createFilter([Buffer.from(key)]).data);
+    const both = policy.createFilter([Buffer.from('a'), Buffer.from('b')]).data;
+    for (const copy of [
+      (data) => Buffer.from(data),
+      (data) => new Uint8Array(data).buffer,
+      (data) => new Uint8Array([0, ...data, 0]).subarray(1, -1),
+      (data) => new DataView(new Uint8Array(data).buffer),
+    ]) {
+      const filter = new bloom.Filter(copy(a));
+      assert.deepStrictEqual(filter.union(new bloom.Filter(copy(b))).data, both);
+      assert.deepStrictEqual(filter.data, copy(a));
+    }
+  });
+
   test('a filter whose bytes went to a worker', () => {
     const [key, policy] = [Buffer.from('hello'), new bloom.Policy()];
     const [sent, kept] = [policy.createFilter([key]), policy.createFilter([key])];

@@ -221,7 +221,9 @@ class Filter {
 
   /** The filter of both filters' keys. */
   union(other) {
-    const into = Buffer.from(this.#bytes);
+    // A copy also of an ArrayBuffer, with which a Buffer would share its memory.
+    const { buffer = this.#bytes, byteOffset } = this.#bytes;
+    const into = Buffer.from(new Uint8Array(buffer, byteOffset, this.#length));
     check(native.union(into, into.length, other.#bytes, other.#length));
     return new Filter(into);
   }
