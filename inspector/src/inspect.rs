@@ -1,9 +1,9 @@
 //! `inspect`: what the filters hold and cost.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -67,9 +67,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     // Before anything is read, which may take long.
     let page = match &args.html {
         Some(path) => {
-            let mut options = File::options();
-            // What is there stays until there is something better.
-            let file = options.write(true).create(true).truncate(false).open(path);
+            let file = open_page(path, &args.paths, &everything);
             Some(file.map_err(|error| format!("{}: {error}", path.display()))?)
         }
         None => None,
@@ -106,6 +104,39 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         }
     }
     Ok(verify::status(&findings.reports, &findings.databases()).into())
+}
+
+/// What every report begins with.
+const BEGINNING: &[u8] = b"<!doctype html>";
+
+/// FILE, to write the report into. After `--html` without it, a shell's DB/*.ldb has the first table in
+/// its place, which is not to become a report.
+fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<File, String> {
+    if let Ok(own) = fs::canonicalize(path) {
+        let tables = everything.tables.iter().map(|found| &found.path);
+        let is_own = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
+        if paths.iter().chain(tables).any(is_own) {
+            return Err("the report would be written over what it is about; --html takes the \
+                        report's name first: inspect --html report.html DB"
+                .into());
+        }
+    }
+    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+        let mut beginning = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut beginning))
+            .map_err(|error| error.to_string())?;
+        if !beginning.eq_ignore_ascii_case(BEGINNING) {
+            return Err("this file is there and no report, so that it is not written over; name \
+                        another one after --html (inspect --html report.html DB), or remove it \
+                        first"
+                .into());
+        }
+    }
+    let mut options = File::options();
+    // What is there stays until there is something better.
+    let file = options.write(true).create(true).truncate(false).open(path);
+    file.map_err(|error| error.to_string())
 }
 
 fn write_over(mut file: File, text: &str) -> io::Result<()> {

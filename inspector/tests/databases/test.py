@@ -1015,6 +1015,31 @@ class Reports(unittest.TestCase):
         spent = inspect(path)["total"]["bloom"]["bits_per_key_spent"]
         self.assertIn(f"{spent:.1f}".removesuffix(".0") + " bits per key", text)
 
+    def test_a_report_is_not_written_over_a_table(self):
+        path = by_leveldb("html-over", 1000, 100)
+        one = table_of(path)
+        other, empty = (os.path.join(path, name) for name in ("000998.ldb", "000999.ldb"))
+        shutil.copy(one, other)
+        written(empty, b"")
+        files = sorted(glob.glob(os.path.join(path, "*")))
+        link = os.path.join(WORK, "html-over-link")
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(link)
+        os.symlink(one, link)
+        before = {name: read(name) for name in files}
+        # What a shell makes of `--html DB/*.ldb`, and the like; an empty table has nothing to tell it by.
+        for args in ([one, other], [other, path], [empty, path], [empty, empty], [link, path],
+                     [os.path.join(path, "CURRENT"), path], [path, path]):
+            done = command("inspect", "--html", *args)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), args)
+            self.assertIn("--html report.html DB", done.stderr)
+        self.assertEqual({name: read(name) for name in files}, before)
+        page = os.path.join(WORK, "html-over.html")
+        for begin in b"", b"<!DOCTYPE HTML><title>an older report</title>":
+            written("html-over.html", begin)
+            self.assertEqual(command("inspect", "--html", page, one).returncode, 0)
+            self.assertIn(b"Bloom filters of a LevelDB database", read(page))
+
     def test_size(self):
         def size(*args):
             done = command("size", "--json", *args)
