@@ -410,7 +410,7 @@ impl Notes<'_> {
             );
             self.add(Weight::Note, "vanished", text);
         }
-        let unused = self.tables(|report| report.place == Place::Unused && !report.vanished);
+        let unused = self.tables(|report| !report.place.is_used() && !report.vanished);
         if unused > 0 {
             let text = format!(
                 "{} not in the MANIFEST: being written by a running database, or about to be deleted. \

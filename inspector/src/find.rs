@@ -74,6 +74,13 @@ pub enum Place {
     Unknown,
 }
 
+impl Place {
+    /// LevelDB reads it, as far as is known.
+    pub fn is_used(self) -> bool {
+        self != Place::Unused
+    }
+}
+
 /// What the paths stand for.
 #[derive(Default)]
 pub struct Everything {

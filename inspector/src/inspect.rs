@@ -425,7 +425,7 @@ pub fn table_row(report: &Report, data: bool) -> [String; 9] {
 /// What is wrong with tables; `unused` ones too if wanted.
 pub fn problems(reports: &[Report], unused: bool) -> String {
     let mut text = String::new();
-    for report in reports.iter().filter(|report| unused || report.place != Place::Unused) {
+    for report in reports.iter().filter(|report| unused || report.place.is_used()) {
         for Problem { text: problem, .. } in &report.problems {
             let first = format!("{}: ", report.path.display());
             text += &format!("{first}{problem}\n");
@@ -476,7 +476,7 @@ pub fn table_json(report: &Report, data: bool) -> Value {
         Place::Level(level) => json!(level),
         _ => Value::Null,
     };
-    value["unused"] = json!(report.place == Place::Unused);
+    value["unused"] = json!(!report.place.is_used());
     value["deleted_meanwhile"] = json!(report.vanished);
     value["policy"] = json!(policy.map(|policy| &policy.name));
     value["policy_kind"] = json!(policy.map(|policy| match policy.format {

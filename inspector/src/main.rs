@@ -102,7 +102,9 @@ comparator that sees less than the whole key. Block checksums are compared, and
 the shape of all entries is looked at.
 
 The object that --json prints:
-  version, sound, manifest_errors, missing_tables
+  version, sound, manifest_errors, missing_tables, unused_tables and
+           unused_entries, which are not in the MANIFEST: LevelDB does not read
+           them, and `sound` says nothing of them
   tables   path, policy, unused, deleted_meanwhile, data_blocks, entries,
            keys_checked, keys_lost, filters_made_for, problem_count, problems
            (offset, text), lost (key, key_hex, sequence, deletion, data_block,
@@ -123,7 +125,8 @@ comparator of its own only where the filter says maybe).
   leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0
 
 The object that --json prints:
-  version, key, key_hex, hash, tables_in_all, log_bytes, database_problems
+  version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
+           unused_tables (not in the MANIFEST), log_bytes, database_problems
   tables   path, level, policy, deleted_meanwhile, problem,
            other_filters_that_say_no
            blocks: data_block, data_block_bytes, read, problem

@@ -127,9 +127,10 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         || database.is_some_and(Database::is_unreadable);
     let complaints = database.map(Database::complaints).unwrap_or_default();
     let logs = if args.path.is_dir() { logs(&args.path) } else { 0 };
-    let tables = everything.tables.len();
+    let tables = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
+    let unused = everything.tables.len() as u64 - tables;
     print(&if args.json {
-        format!("{:#}\n", to_json(&key, &visits, tables, &complaints, logs))
+        format!("{:#}\n", to_json(&key, &visits, (tables, unused), &complaints, logs))
     } else {
         let mut text = to_text(&key, &visits, tables, bytewise, args.all);
         if logs > 0 {
@@ -138,6 +139,9 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
                 bytes(logs)
             );
             text += &wrap(&in_logs, "");
+        }
+        if unused > 0 {
+            text += &wrap(&verify::fate_of_unused(unused, None), "");
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;
@@ -176,7 +180,7 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.
 fn in_order<'t>(tables: &'t [Found], database: Option<&Database>) -> Vec<&'t Found> {
-    let mut tables: Vec<_> = tables.iter().filter(|found| found.place != Place::Unused).collect();
+    let mut tables: Vec<_> = tables.iter().filter(|found| found.place.is_used()).collect();
     tables.sort_by_key(|found| match found.place {
         // A key's writes may go on in the next table of a level: the newest are in the first.
         Place::Level(level @ 1..) => {
@@ -309,7 +313,7 @@ fn entry_in(
     Ok(None)
 }
 
-fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: bool) -> String {
+fn to_text(key: &[u8], visits: &[Visit], tables: u64, bytewise: bool, all: bool) -> String {
     let mut text = format!(
         "key {} ({}), hash {:08x}\n",
         shown(key),
@@ -340,9 +344,10 @@ fn to_text(key: &[u8], visits: &[Visit], tables: usize, bytewise: bool, all: boo
     let summary = format!(
         "{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
-        plural(tables as u64, "table", "tables"),
+        plural(tables, "table", "tables"),
         match (stopped, visits.is_empty()) {
             (true, _) => ": the Get ends where the key is found",
+            (_, true) if tables == 0 => "",
             (_, true) => ": the key is outside of what they hold",
             _ => ": no others can hold the key",
         },
@@ -440,7 +445,7 @@ fn step_text(step: &Step) -> String {
 fn to_json(
     key: &[u8],
     visits: &[Visit],
-    tables: usize,
+    (tables, unused): (u64, u64),
     complaints: &[String],
     log_bytes: u64,
 ) -> Value {
@@ -477,6 +482,7 @@ fn to_json(
         "key_hex": hex(key),
         "hash": bloom_hash(key),
         "tables_in_all": tables,
+        "unused_tables": unused,
         "database_problems": complaints,
         "log_bytes": log_bytes,
         "tables": visits.iter().map(|visit| json!({

@@ -133,12 +133,12 @@ impl Report {
 
     /// Whether something is wrong that is not explained by a running database.
     pub fn is_wrong(&self) -> bool {
-        self.place != Place::Unused && (self.is_damaged() || self.keys_lost() > 0)
+        self.place.is_used() && (self.is_damaged() || self.keys_lost() > 0)
     }
 
     /// Whether it could not be read, although LevelDB reads it.
     pub fn is_unreadable(&self) -> bool {
-        self.place != Place::Unused && self.unreadable
+        self.place.is_used() && self.unreadable
     }
 
     pub fn is_damaged(&self) -> bool {
@@ -426,7 +426,7 @@ impl Scan {
             report.sums.settings = Settings::default();
         }
         // A program that has a policy of its own asks by that, and nobody asks an unused table.
-        if foreign || report.place == Place::Unused {
+        if foreign || !report.place.is_used() {
             report.sums.bloom.keys_lost = 0;
             report.lost.clear();
         }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::find::{Database, Place, find};
+use crate::find::{Database, find};
 use crate::inspect::problems;
 use crate::scan::{Format, LostKey, Options, Report};
 use crate::sums::Sums;
@@ -73,12 +73,14 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             let _ = writeln!(text, "{path}: deleted meanwhile, by a compaction; not checked");
             continue;
         }
-        if report.place == Place::Unused && report.problem_count > 0 {
-            let _ = writeln!(
-                text,
-                "{path}: not in the MANIFEST (being written, or left over), so no error: {}",
-                report.problems.first().map_or("damaged", |problem| &problem.text)
-            );
+        if !report.place.is_used() {
+            if report.problem_count > 0 {
+                let _ = writeln!(
+                    text,
+                    "{path}: not in the MANIFEST (being written, or left over), so no error: {}",
+                    report.problems.first().map_or("damaged", |problem| &problem.text)
+                );
+            }
             continue;
         }
         let lost = report.keys_lost();
@@ -119,14 +121,48 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     text + &summary(reports)
 }
 
-fn summary(reports: &[Report]) -> String {
-    let mut total = Sums::default();
-    for report in reports {
-        total.add(&report.sums);
+/// The sums of tables that LevelDB does not read.
+pub fn unused(reports: &[Report]) -> Sums {
+    let mut unused = Sums::default();
+    for report in reports.iter().filter(|report| !report.place.is_used()) {
+        unused.add(&report.sums);
     }
+    unused
+}
+
+/// What becomes of tables that are not in the MANIFEST; nothing where there are none.
+pub fn fate_of_unused(tables: u64, entries: Option<u64>) -> String {
+    if tables == 0 {
+        return String::new();
+    }
+    let entries =
+        entries.map_or(String::new(), |n| format!(" ({})", plural(n, "entry", "entries")));
+    let (are, them, they_are) = match tables {
+        1 => ("is", "it", "it may be a table that it is writing"),
+        _ => ("are", "them", "they may be tables that it is writing"),
+    };
+    format!(
+        "{}{entries} {are} not in the MANIFEST: LevelDB does not read {them}, and deletes {them} when it \
+         opens the database; while a program has it open, {they_are}.",
+        plural(tables, "table", "tables")
+    )
+}
+
+fn summary(reports: &[Report]) -> String {
+    let unused = unused(reports);
+    let fate = fate_of_unused(unused.tables, Some(unused.entries));
+    let fate = if fate.is_empty() { fate } else { wrap(&fate, "") };
+    let mut total = Sums::default();
+    let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
     if reports.is_empty() {
         return "No tables yet: whatever was written is in the log. There is nothing to verify.\n"
             .into();
+    }
+    if used.peek().is_none() {
+        return wrap("The MANIFEST names no tables: there is nothing to verify.", "") + &fate;
+    }
+    for report in used {
+        total.add(&report.sums);
     }
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
@@ -154,7 +190,7 @@ fn summary(reports: &[Report]) -> String {
     if total.tables_with_filters == 0 && damaged == 0 && unreadable == 0 {
         verdict += " There are no filters.";
     }
-    wrap(&read, "") + &wrap(&verdict, "")
+    wrap(&read, "") + &wrap(&verdict, "") + &fate
 }
 
 fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Serialize {
@@ -162,13 +198,18 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
     struct Json<'d, T> {
         version: &'static str,
         sound: bool,
+        unused_tables: u64,
+        unused_entries: u64,
         manifest_errors: Vec<String>,
         missing_tables: Vec<Cow<'d, str>>,
         tables: T,
     }
+    let unused = unused(reports);
     Json {
         version: env!("CARGO_PKG_VERSION"),
         sound,
+        unused_tables: unused.tables,
+        unused_entries: unused.entries,
         manifest_errors: databases
             .iter()
             .filter_map(|database| Some(database.version.as_ref().err()?.to_string()))
@@ -186,7 +227,7 @@ fn table_json(report: &Report) -> Value {
     json!({
         "path": report.path.to_string_lossy(),
         "policy": report.policy.as_ref().map(|policy| &policy.name),
-        "unused": report.place == Place::Unused,
+        "unused": !report.place.is_used(),
         "deleted_meanwhile": report.vanished,
         "data_blocks": report.sums.data_blocks,
         "entries": report.sums.entries,

@@ -970,6 +970,33 @@ class Paths(unittest.TestCase):
         # Asked for by name, it is judged as any other.
         self.assertEqual(command("verify", os.path.join(path, "000999.ldb")).returncode, 1)
 
+    def test_keys_that_no_manifest_has_are_not_there(self):
+        path = by_leveldb("cut-short", 1000, 100)
+        one = table_of(path)
+        written("cut-short/000998.ldb", read(one))
+        done, found = (command("verify", *more, path).stdout for more in ([], ["--json"]))
+        self.assertRegex(done, r"\A1 table, .* 1,000 entries read, 1,000 of them")
+        self.assertRegex(" ".join(done.split()), r"1 table \(1,000 entries\) is not in the MANIFEST: "
+                         "LevelDB does not read it, and deletes it when it opens the database")
+        found = json.loads(found)
+        self.assertEqual((found["unused_tables"], found["unused_entries"]), (1, 1000))
+        probed = json.loads(command("probe", "--json", path, "key00000007").stdout)
+        self.assertEqual((probed["tables_in_all"], probed["unused_tables"]), (1, 1))
+
+        # As one that was cut off before its tables.
+        [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        written(manifest, tables.manifest([]))
+        self.assertEqual(leveldb_reads(path), 0)
+        self.assertEqual(glob.glob(os.path.join(WORK, "read-by-leveldb", "*.ldb")), [])
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotRegex(done.stdout, "no key is lost|checked")
+        for way in (["verify", path], ["probe", path, "key00000007"]):
+            text = " ".join(command(*way).stdout.split())
+            self.assertRegex(text, "2 tables .*are not in the MANIFEST: LevelDB does not read them, and "
+                             "deletes them when it opens the database")
+        self.assertIn("0 of 0 tables", text)
+
     def test_beside_a_running_database(self):
         path = folder("busy")
         writer = subprocess.Popen([os.path.join(WORK, "writer"), path, "3000", "100", "1", "10",
