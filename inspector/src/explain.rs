@@ -8,6 +8,7 @@ use crate::manifest::BYTEWISE;
 use crate::scan::{Format, OTHER_NAME, Report};
 use crate::sums::{Sums, ratio};
 use crate::text::{bytes, count, percent, plural, tenths};
+use crate::verify;
 
 /// How much a note matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,7 +32,8 @@ pub struct Note {
 
 /// The notes on all tables, the most important first.
 pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: bool) -> Vec<Note> {
-    let mut notes = Notes { notes: Vec::new(), reports, databases, total, data };
+    let (used, unused) = reports.iter().partition(|report| report.place.is_used());
+    let mut notes = Notes { notes: Vec::new(), reports: used, unused, databases, total, data };
     notes.lost_keys();
     notes.missing_tables();
     notes.names();
@@ -50,7 +52,9 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
 
 struct Notes<'a> {
     notes: Vec<Note>,
-    reports: &'a [Report],
+    /// Of the tables that LevelDB reads, as far as is known.
+    reports: Vec<&'a Report>,
+    unused: Vec<&'a Report>,
     databases: &'a [&'a Database],
     total: &'a Sums,
     data: bool,
@@ -66,7 +70,7 @@ impl Notes<'_> {
     }
 
     fn lost_keys(&mut self) {
-        let lost: u64 = self.reports.iter().map(Report::keys_lost).sum();
+        let lost: u64 = self.reports.iter().map(|report| report.keys_lost()).sum();
         if lost == 0 {
             return;
         }
@@ -208,10 +212,7 @@ impl Notes<'_> {
     }
 
     fn no_filters(&mut self) {
-        let without = self.total.tables - self.total.tables_with_filters.min(self.total.tables);
-        // A table that could not be opened says nothing about its filters.
-        let unreadable = self.tables(|r| r.policy.is_none() && r.problem_count > 0);
-        let without = without.saturating_sub(unreadable);
+        let without = self.tables(|report| report.opened && report.policy.is_none());
         if without == 0 {
             return;
         }
@@ -280,7 +281,7 @@ impl Notes<'_> {
 
     /// Where filters cost much more than the bits that were asked for: few keys in a filter.
     fn cost(&mut self) {
-        let sums = with_filters(self.reports);
+        let sums = with_filters(self.reports.iter().copied());
         let bloom = &sums.bloom;
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
         let Some(_) = sums.settings.one() else { return };
@@ -402,7 +403,8 @@ impl Notes<'_> {
     }
 
     fn unused_and_vanished(&mut self) {
-        let vanished = self.tables(|report| report.vanished);
+        let vanished = self.reports.iter().chain(&self.unused).filter(|report| report.vanished);
+        let vanished = vanished.count() as u64;
         if vanished > 0 {
             let text = format!(
                 "{} deleted before we read it, by a compaction: the database is in use.",
@@ -410,30 +412,25 @@ impl Notes<'_> {
             );
             self.add(Weight::Note, "vanished", text);
         }
-        let unused = self.tables(|report| !report.place.is_used() && !report.vanished);
-        if unused > 0 {
+        let unused = verify::sums(self.unused.iter().copied());
+        let fate = verify::fate_of_unused(unused.tables, self.data.then_some(unused.entries));
+        if !fate.is_empty() {
             let text = format!(
-                "{} not in the MANIFEST: being written by a running database, or about to be deleted. \
-                 What is wrong in such a table is no error.",
-                plural(unused, "table is", "tables are")
+                "{fate} No figure here counts such a table, and what is wrong in it is no error."
             );
             self.add(Weight::Note, "unused", text);
         }
     }
 
     fn filter_bytes(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
-        let of = |report: &Report| report.sums.filter_block_bytes;
-        self.reports.iter().filter(|report| wanted(report)).map(of).sum()
+        let wanted = self.reports.iter().filter(|report| wanted(report));
+        wanted.map(|report| report.sums.filter_block_bytes).sum()
     }
 }
 
 /// The sums of the tables with filters of LevelDB's format, since the others' keys pay nothing.
-pub fn with_filters(reports: &[Report]) -> Sums {
-    let mut sums = Sums::default();
-    for report in reports.iter().filter(|report| report.sums.bloom.filters > 0) {
-        sums.add(&report.sums);
-    }
-    sums
+pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
+    verify::sums(reports.filter(|report| report.sums.bloom.filters > 0))
 }
 
 /// Bits per key in filters of `keys` keys, one for each `slots` slots.

@@ -178,8 +178,8 @@ fn plots(findings: &Findings) -> String {
     }
     text += &panel("Rate of false positives by bits per key", &curve(total, findings.data));
     if findings.data {
-        text +=
-            &panel("Where the bits of a key go", &split(&explain::with_filters(&findings.reports)));
+        let used = findings.reports.iter().filter(|report| report.place.is_used());
+        text += &panel("Where the bits of a key go", &split(&explain::with_filters(used)));
     }
     text += &panel("Filter bytes by level", &levels(findings));
     text + "</div>\n"

@@ -83,10 +83,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         keep: verify::KEPT,
     };
     let reports = scan_all(&everything.tables, options);
-    let mut total = Sums::default();
-    for report in &reports {
-        total.add(&report.sums);
-    }
+    let total = verify::sums(reports.iter().filter(|report| report.place.is_used()));
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
     let notes = explain::explain(&reports, &databases, &total, options.data);
     let findings = Findings { everything, reports, total, notes, data: options.data };
@@ -155,12 +152,14 @@ fn to_text(findings: &Findings, all: bool) -> String {
         text += "No tables yet: whatever was written is in the log.\n";
     } else {
         text += "\n";
-        for (label, figure) in figures(&findings.total, &policies(&findings.reports), findings.data)
-        {
-            let _ = writeln!(text, "  {label:<17} {figure}");
+        if findings.reports.iter().any(|report| report.place.is_used()) {
+            let policies = policies(&findings.reports);
+            for (label, figure) in figures(&findings.total, &policies, findings.data) {
+                let _ = writeln!(text, "  {label:<17} {figure}");
+            }
+            text += &histograms(&findings.total, findings.data);
+            text += "\n";
         }
-        text += &histograms(&findings.total, findings.data);
-        text += "\n";
         text += &tables(findings, all);
         text += &problems(&findings.reports, false);
     }
@@ -200,8 +199,12 @@ pub fn describe(database: &Database) -> String {
 /// The names of the policies, with how many tables have them.
 pub fn policies(reports: &[Report]) -> String {
     let mut names: Vec<(&str, u64)> = Vec::new();
-    for report in reports.iter().filter(|report| !report.vanished) {
-        let name = report.policy.as_ref().map_or("none", |policy| &policy.name);
+    for report in reports.iter().filter(|report| report.place.is_used() && !report.vanished) {
+        let name = match &report.policy {
+            Some(policy) => &policy.name,
+            None if report.opened => "none",
+            None => "not known",
+        };
         match names.iter_mut().find(|(known, _)| *known == name) {
             Some((_, number)) => *number += 1,
             None => names.push((name, 1)),
@@ -445,10 +448,13 @@ fn to_json(findings: &Findings) -> impl Serialize {
         data_read: bool,
         databases: Vec<Value>,
         total: Value,
+        unused_tables: u64,
+        unused_entries: Option<u64>,
         notes: &'f [Note],
         tables: T,
     }
     let data = findings.data;
+    let unused = verify::unused(&findings.reports);
     let database_json = |database: &&Database| {
         json!({
             "folder": database.folder.to_string_lossy(),
@@ -462,6 +468,8 @@ fn to_json(findings: &Findings) -> impl Serialize {
         data_read: data,
         databases: findings.databases().iter().map(database_json).collect(),
         total: sums_json(&findings.total, data),
+        unused_tables: unused.tables,
+        unused_entries: data.then_some(unused.entries),
         notes: &findings.notes,
         tables: Lazy(findings.reports.iter().map(move |report| table_json(report, data))),
     }

@@ -75,6 +75,8 @@ filters only, a hundredth of the bytes.
 
 The object that --json prints; what is not known is null, rates are shares of 1:
   version, data_read
+  unused_tables, unused_entries: not in the MANIFEST, so that LevelDB does not
+             read them; `total` and the notes leave them out
   databases  folder, comparator, manifest_error, missing_tables
   tables     path, number, level, unused, deleted_meanwhile, policy,
              policy_kind, filters_made_for, keys_in_byte_order, problems

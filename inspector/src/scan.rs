@@ -103,6 +103,8 @@ pub struct Report {
     pub vanished: bool,
     /// The file could not be opened, which says nothing about what is in it.
     pub unreadable: bool,
+    /// What the table says of itself was read: without a policy, it has no filters.
+    pub opened: bool,
     /// There are too few keys to tell whether somebody's own filters are of LevelDB's format.
     pub undecided: bool,
 }
@@ -122,6 +124,7 @@ impl Report {
             problem_count: 0,
             vanished: false,
             unreadable: false,
+            opened: false,
             undecided: false,
         }
     }
@@ -208,6 +211,7 @@ impl Scan {
     }
 
     fn table(&mut self, table: &Table<TableFile, Fast>) {
+        self.report.opened = true;
         self.report.sums.index_bytes = table.footer().index.size;
         let bytes = self.read_filters(table);
         let filters = bytes.as_ref().and_then(|(handle, bytes)| {

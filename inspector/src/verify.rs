@@ -121,13 +121,16 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     text + &summary(reports)
 }
 
+pub fn sums<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
+    reports.fold(Sums::default(), |mut sums, report| {
+        sums.add(&report.sums);
+        sums
+    })
+}
+
 /// The sums of tables that LevelDB does not read.
 pub fn unused(reports: &[Report]) -> Sums {
-    let mut unused = Sums::default();
-    for report in reports.iter().filter(|report| !report.place.is_used()) {
-        unused.add(&report.sums);
-    }
-    unused
+    sums(reports.iter().filter(|report| !report.place.is_used()))
 }
 
 /// What becomes of tables that are not in the MANIFEST; nothing where there are none.
@@ -152,7 +155,6 @@ fn summary(reports: &[Report]) -> String {
     let unused = unused(reports);
     let fate = fate_of_unused(unused.tables, Some(unused.entries));
     let fate = if fate.is_empty() { fate } else { wrap(&fate, "") };
-    let mut total = Sums::default();
     let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
     if reports.is_empty() {
         return "No tables yet: whatever was written is in the log. There is nothing to verify.\n"
@@ -161,9 +163,7 @@ fn summary(reports: &[Report]) -> String {
     if used.peek().is_none() {
         return wrap("The MANIFEST names no tables: there is nothing to verify.", "") + &fate;
     }
-    for report in used {
-        total.add(&report.sums);
-    }
+    let total = sums(used);
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
     let unreadable = reports.iter().filter(|r| r.is_unreadable()).count();

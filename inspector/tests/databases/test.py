@@ -899,6 +899,38 @@ class Unusual(unittest.TestCase):
                 os.chmod(closed, 0o644)
             self.assertEqual(run(program, "verify", path, **other).returncode, 0)
 
+    def test_what_is_not_in_use_is_in_no_figure(self):
+        path = database("unused-figures",
+                        (1, 5, table(keys(0, 1000)), b"key00000000", b"key00000999"))
+        before = inspect(path)
+        page = os.path.join(WORK, "unused-figures.html")
+        texts = []
+        for _ in range(2):
+            texts.append(command("inspect", "--html", page, path).stdout.split("\ntable ")[0])
+            html = read(page).decode()
+            self.assertIn("<b>1 table</b>", html)
+            self.assertIn("<td>leveldb.BuiltinBloomFilter2\n", html)
+            # As a compaction leaves it that was cut short, with filters of another policy and setting.
+            written(os.path.join(path, "000009.ldb"), table(keys(0, 3000), Bloom(20).create))
+            written(os.path.join(path, "000010.ldb"), table(keys(0, 500), policy="my.Other"))
+            written(os.path.join(path, "000011.ldb"), b"begun")
+        self.assertEqual(texts[0], texts[1])
+        found = inspect(path)
+        self.assertEqual(found["total"], before["total"])
+        self.assertEqual((before["unused_tables"], before["unused_entries"]), (0, 0))
+        self.assertEqual((found["unused_tables"], found["unused_entries"]), (3, 3500))
+        [note] = [note["text"] for note in found["notes"] if note not in before["notes"]]
+        self.assertIn("3 tables (3,500 entries) are not in the MANIFEST", note)
+        self.assertIsNone(json.loads(command("inspect", "--quick", "--json", path).stdout)[
+            "unused_entries"])
+
+    def test_the_policy_of_a_damaged_table_is_not_known(self):
+        sound = written("policy-known/000005.ldb", table(keys(0, 100)))
+        damaged = written("policy-known/000006.ldb", b"no table")
+        text = command("inspect", sound, damaged).stdout
+        self.assertRegex(text, r"policy +leveldb.BuiltinBloomFilter2 \(1 table\), not known \(1 table\)")
+        self.assertRegex(command("inspect", damaged).stdout, r"policy +not known")
+
     def test_bits_are_spent_by_their_own_table(self):
         alone = written("spent/000005.ldb", table(keys(0, 100)))
         other = written("spent/000006.ldb", table(keys(0, 3000), lambda keys_: hashlib.sha512(
