@@ -413,7 +413,9 @@ impl Notes<'_> {
             self.add(Weight::Note, "vanished", text);
         }
         let unused = verify::sums(self.unused.iter().copied());
-        let fate = verify::fate_of_unused(unused.tables, self.data.then_some(unused.entries));
+        let here = self.unused.iter().filter(|report| !report.vanished);
+        let places = here.map(|report| report.place);
+        let fate = verify::fate_of_unused(places, self.data.then_some(unused.entries));
         if !fate.is_empty() {
             let text = format!(
                 "{fate} No figure here counts such a table, and what is wrong in it is no error."

@@ -70,6 +70,9 @@ pub enum Place {
     Level(u32),
     /// In the folder, and not in the MANIFEST: it is being written, or about to be deleted.
     Unused,
+    /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy under
+    /// a name of somebody's own.
+    Stray,
     /// There is no MANIFEST to ask.
     Unknown,
 }
@@ -77,7 +80,7 @@ pub enum Place {
 impl Place {
     /// LevelDB reads it, as far as is known.
     pub fn is_used(self) -> bool {
-        self != Place::Unused
+        !matches!(self, Place::Unused | Place::Stray)
     }
 }
 
@@ -112,8 +115,10 @@ fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
     let database = known.cloned().or_else(|| database(folder).map(Rc::new));
     add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
     // Somebody wants to know about this very table, in use or not.
-    if let Some(Found { place: place @ Place::Unused, .. }) = everything.tables.last_mut() {
-        *place = Place::Unknown;
+    if let Some(Found { place, .. }) = everything.tables.last_mut() {
+        if !place.is_used() {
+            *place = Place::Unknown;
+        }
     }
     Ok(())
 }
@@ -170,7 +175,7 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         // Of 000005.ldb and 000005.sst LevelDB reads the first.
         if before.is_some_and(|before| before.with_extension("sst") == path) {
             if let (Some(found), true) = (everything.tables.last_mut(), database.is_some()) {
-                found.place = Place::Unused;
+                found.place = Place::Stray;
             }
         }
         before = Some(path);
@@ -203,11 +208,18 @@ fn add_table(
 ) {
     let number = number_of(&path);
     let version = database.and_then(|database| database.version.as_ref().ok());
-    let place = match (version, number) {
-        (Some(version), Some(number)) => {
-            version.tables.get(&number).map_or(Place::Unused, |table| Place::Level(table.level))
+    let place = match version {
+        None => Place::Unknown,
+        Some(version) => {
+            let table = number.and_then(|number| version.tables.get(&number));
+            // LevelDB reads its tables by the names that it gives, and deletes by any number.
+            let deleted = || taken_for(&path).is_some_and(|it| !version.tables.contains_key(&it));
+            match table {
+                Some(table) => Place::Level(table.level),
+                None if deleted() => Place::Unused,
+                None => Place::Stray,
+            }
         }
-        _ => Place::Unknown,
     };
     let bytewise = version.is_some_and(|it| it.comparator.as_deref() == Some(BYTEWISE));
     everything.tables.push(Found { path, number, len, place, bytewise });
@@ -216,6 +228,12 @@ fn add_table(
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own == extension)
+}
+
+/// The number that LevelDB reads in a file's name when it looks for what to delete.
+fn taken_for(path: &Path) -> Option<u64> {
+    let name = path.file_stem()?.to_str()?;
+    name.parse().ok().filter(|_| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The number in a name that LevelDB gives: 5.ldb is none of its.

@@ -140,8 +140,10 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             );
             text += &wrap(&in_logs, "");
         }
-        if unused > 0 {
-            text += &wrap(&verify::fate_of_unused(unused, None), "");
+        let places = everything.tables.iter().map(|found| found.place);
+        let fate = verify::fate_of_unused(places, None);
+        if !fate.is_empty() {
+            text += &wrap(&fate, "");
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;
@@ -188,7 +190,7 @@ fn in_order<'t>(tables: &'t [Found], database: Option<&Database>) -> Vec<&'t Fou
             (level, first, Reverse(found.number))
         }
         Place::Level(level) => (level, None, Reverse(found.number)),
-        Place::Unknown | Place::Unused => (u32::MAX, None, Reverse(found.number)),
+        Place::Unknown | Place::Unused | Place::Stray => (u32::MAX, None, Reverse(found.number)),
     });
     tables
 }
@@ -362,7 +364,7 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
     let mut text = String::new();
     let level = match visit.place {
         Place::Level(level) => format!(", level {level}"),
-        Place::Unused => ", not in the MANIFEST".into(),
+        Place::Unused | Place::Stray => ", not in the MANIFEST".into(),
         Place::Unknown => String::new(),
     };
     let _ = writeln!(text, "\n{}{level}", path.display());

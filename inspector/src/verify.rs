@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::find::{Database, find};
+use crate::find::{Database, Place, find};
 use crate::inspect::problems;
 use crate::scan::{Format, LostKey, Options, Report};
 use crate::sums::Sums;
@@ -134,26 +134,44 @@ pub fn unused(reports: &[Report]) -> Sums {
 }
 
 /// What becomes of tables that are not in the MANIFEST; nothing where there are none.
-pub fn fate_of_unused(tables: u64, entries: Option<u64>) -> String {
+pub fn fate_of_unused(places: impl Iterator<Item = Place>, entries: Option<u64>) -> String {
+    let (mut tables, mut strays) = (0, 0);
+    for place in places.filter(|place| !place.is_used()) {
+        tables += 1;
+        strays += u64::from(place == Place::Stray);
+    }
     if tables == 0 {
         return String::new();
     }
     let entries =
         entries.map_or(String::new(), |n| format!(" ({})", plural(n, "entry", "entries")));
-    let (are, them, they_are) = match tables {
-        1 => ("is", "it", "it may be a table that it is writing"),
-        _ => ("are", "them", "they may be tables that it is writing"),
+    let (are, them, have, they_are) = match tables {
+        1 => ("is", "it", "has a name", "it may be a table that it is writing"),
+        _ => ("are", "them", "have names", "they may be tables that it is writing"),
     };
-    format!(
-        "{}{entries} {are} not in the MANIFEST: LevelDB does not read {them}, and deletes {them} when it \
-         opens the database; while a program has it open, {they_are}.",
-        plural(tables, "table", "tables")
-    )
+    let fate = match strays {
+        0 => format!(
+            ": LevelDB does not read {them}, and deletes {them} when it opens the database; while a \
+             program has it open, {they_are}"
+        ),
+        strays if strays == tables => {
+            format!(
+                " and {have} that LevelDB does not look for: it neither reads nor deletes {them}"
+            )
+        }
+        strays => format!(
+            ": LevelDB does not read {them}, and when it opens the database it deletes all but {} \
+             whose names it does not look for; while a program has it open, {they_are}",
+            count(strays)
+        ),
+    };
+    format!("{}{entries} {are} not in the MANIFEST{fate}.", plural(tables, "table", "tables"))
 }
 
 fn summary(reports: &[Report]) -> String {
     let unused = unused(reports);
-    let fate = fate_of_unused(unused.tables, Some(unused.entries));
+    let here = reports.iter().filter(|report| !report.vanished);
+    let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
     let fate = if fate.is_empty() { fate } else { wrap(&fate, "") };
     let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
     if reports.is_empty() {

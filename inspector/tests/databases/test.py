@@ -1029,6 +1029,37 @@ class Paths(unittest.TestCase):
                              "deletes them when it opens the database")
         self.assertIn("0 of 0 tables", text)
 
+    def test_copies_under_other_names(self):
+        path = by_leveldb("copies", 1000, 100)
+        one = table_of(path)
+        whole, number = read(one), re.findall(r"0*(\d+)\.ldb", one)[0]
+        deleted = ["000998.ldb", "997.ldb"]
+        kept = ["backup.ldb", "copy of 000005.ldb", number + ".ldb", "+996.ldb", "9a.sst"]
+
+        def says(*names):
+            for name in deleted + kept:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(os.path.join(path, name))
+            for name in names:
+                written(os.path.join(path, name), whole)
+            found = json.loads(command("verify", "--json", path).stdout)
+            unused = {os.path.basename(table["path"]) for table in found["tables"] if table["unused"]}
+            self.assertEqual(unused, set(names))
+            texts = [" ".join(command(*way).stdout.split())
+                     for way in (["verify", path], ["probe", path, "key00000007"])]
+            return [re.sub(r" \(\d,000 entries\)", "", text) for text in texts]
+
+        for names, text in (
+                (deleted, "2 tables are not in .* deletes them when it opens"),
+                (kept, "5 tables are not in .* neither reads nor deletes them"),
+                (kept[:1], "1 table is not in .* neither reads nor deletes it"),
+                (deleted + kept, "7 tables are not in .* all but 5 whose names it does not look for")):
+            for said in says(*names):
+                self.assertRegex(said, text)
+        self.assertEqual(leveldb_reads(path), 1000)
+        left = set(os.listdir(os.path.join(WORK, "read-by-leveldb")))
+        self.assertEqual(left & {*deleted, *kept}, set(kept))
+
     def test_beside_a_running_database(self):
         path = folder("busy")
         writer = subprocess.Popen([os.path.join(WORK, "writer"), path, "3000", "100", "1", "10",
