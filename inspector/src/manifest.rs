@@ -41,14 +41,21 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let name = String::from_utf8_lossy(&current);
-        let name = name.trim_end_matches('\n');
+        let Some(name) = current.strip_suffix(b"\n") else {
+            return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));
+        };
+        let name = &*String::from_utf8_lossy(name);
         if !name.starts_with("MANIFEST-") || name.contains(['/', '\\', '\0']) {
             return Err(damaged("CURRENT does not name a MANIFEST"));
         }
         match File::open(folder.join(name)) {
             Ok(file) => return replay(&mut BufReader::with_capacity(1 << 16, file)).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < 3 => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if attempt == 3 {
+                    let said = "LevelDB says \"CURRENT points to a non-existent file\"";
+                    return Err(damaged(&format!("{said}, {}", printable(name))));
+                }
+            }
             Err(error) => return Err(error),
         }
     }

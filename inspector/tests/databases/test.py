@@ -682,6 +682,22 @@ class Unusual(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no CURRENT", done.stdout)
 
+    def test_current_ends_with_one_newline(self):
+        path = by_leveldb("current", 200, 20)
+        current = os.path.join(path, "CURRENT")
+        name = read(current).rstrip(b"\n")
+        for contents, error in ((name + b"\n", None), (name, "does not end with newline"),
+                                (name + b"\n\n", r"non-existent file\", MANIFEST-\d+\\n"),
+                                (name + b"\r\n", r"non-existent file\", MANIFEST-\d+\\r"),
+                                (b"", "does not end with newline")):
+            written(current, contents)
+            self.assertEqual(leveldb_reads(path), None if error else 200)
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 1 if error else 0, done.stdout)
+            if error:
+                self.assertRegex(done.stdout, f"MANIFEST cannot be read: LevelDB says \"CURRENT .*{error}.*; "
+                                 "LevelDB does not open this database")
+
     def test_a_manifest_with_zeros_in_it(self):
         # As by a log that was mapped into memory, and prepared with zeros.
         path = by_leveldb("manifest-zeros-within", 200, 20)
