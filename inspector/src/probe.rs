@@ -79,6 +79,66 @@ struct Entry {
     value_len: usize,
 }
 
+/// How the database sorts its keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Bytewise,
+    /// No MANIFEST says so, but nothing in the tables is against it.
+    BytewiseSoFar,
+    /// The MANIFEST names another comparator.
+    Own,
+    /// No MANIFEST says so, but a table has keys in another order.
+    OwnAsSeen,
+}
+
+impl Order {
+    fn of(database: Option<&Database>, tables: &[Found]) -> Self {
+        match database.and_then(Database::comparator) {
+            Some(BYTEWISE) => Order::Bytewise,
+            Some(_) => Order::Own,
+            // What is wrong with a table is said when its turn comes.
+            None if tables.iter().any(|found| is_bytewise(&found.path) == Some(false)) => {
+                Order::OwnAsSeen
+            }
+            None => Order::BytewiseSoFar,
+        }
+    }
+
+    fn is_bytewise(self) -> bool {
+        matches!(self, Order::Bytewise | Order::BytewiseSoFar)
+    }
+}
+
+/// Whether index and first block of a table are in the order of their bytes; `None` where they cannot
+/// be read.
+fn is_bytewise(path: &Path) -> Option<bool> {
+    let table = Table::open(TableFile::open(path).ok()?, Fast::default()).ok()?;
+    let (mut buffers, mut last) = (Buffers::default(), Vec::new());
+    let mut blocks = table.data_blocks();
+    let mut first = true;
+    while let Some(block) = blocks.next().ok()? {
+        // An index of one block has one key, which is in any order.
+        if first {
+            let mut entries = table.read_data(block.handle, &mut buffers).ok()?.entries();
+            while let Some(entry) = entries.next().ok()? {
+                let key = InternalKey::parse(entry.key)?.user_key;
+                if *key < last[..] {
+                    return Some(false);
+                }
+                last.clear();
+                last.extend_from_slice(key);
+            }
+            first = false;
+        }
+        if *block.last_key < last[..] {
+            return Some(false);
+        }
+        last.clear();
+        last.extend_from_slice(block.last_key);
+    }
+    Some(true)
+}
+
 /// What a table says.
 struct Visit {
     path: PathBuf,
@@ -109,7 +169,8 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let database =
         everything.databases.first().or(everything.database_of.first().and_then(Option::as_ref));
     let database = database.map(AsRef::as_ref);
-    let bytewise = database.and_then(Database::comparator).is_none_or(|name| name == BYTEWISE);
+    let order = Order::of(database, &everything.tables);
+    let bytewise = order.is_bytewise();
     let mut visits = Vec::new();
     for found in in_order(&everything.tables, database) {
         if bytewise && live(database, found).is_some_and(|table| !covers(table, &key)) {
@@ -132,7 +193,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     print(&if args.json {
         format!("{:#}\n", to_json(&key, &visits, (tables, unused), &complaints, logs))
     } else {
-        let mut text = to_text(&key, &visits, tables, bytewise, args.all);
+        let mut text = to_text(&key, &visits, tables, order, args.all);
         if logs > 0 {
             let in_logs = format!(
                 "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
@@ -315,20 +376,27 @@ fn entry_in(
     Ok(None)
 }
 
-fn to_text(key: &[u8], visits: &[Visit], tables: u64, bytewise: bool, all: bool) -> String {
+fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -> String {
     let mut text = format!(
         "key {} ({}), hash {:08x}\n",
         shown(key),
         plural(key.len() as u64, "byte", "bytes"),
         bloom_hash(key)
     );
-    if !bytewise {
-        text += &wrap(
-            "The database has a comparator of its own, so that the order of its keys is not known: every \
-             filter is asked, where a Get would ask one of a table, and a block is read only where its \
-             filter says maybe. `leveldb-bloom verify` finds keys that are lost.",
-            "",
+    if !order.is_bytewise() {
+        let why = match order {
+            Order::OwnAsSeen => {
+                "No MANIFEST names the comparator, and keys are not in the order of their \
+                 bytes: the database has one of its own"
+            }
+            _ => "The database has a comparator of its own",
+        };
+        let what = format!(
+            "{why}, so that the order of its keys is not known: every filter is asked, where a Get would \
+             ask one of a table, and a block is read only where its filter says maybe. `leveldb-bloom \
+             verify` finds keys that are lost."
         );
+        text += &wrap(&what, "");
     }
     let (mut asked, mut noes, mut read) = (0, 0, 0);
     for visit in visits {
@@ -357,7 +425,16 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, bytewise: bool, all: bool)
         plural(noes, "says", "say"),
         plural(read, "data block is", "data blocks are")
     );
-    text + "\n" + &wrap(&summary, "")
+    text += "\n";
+    text += &wrap(&summary, "");
+    if order == Order::BytewiseSoFar && !visits.iter().any(|visit| visit.found().is_some()) {
+        text += &wrap(
+            "No MANIFEST names the comparator: the key was looked for where the order of \
+             bytes has it, in which the tables' indexes are.",
+            "",
+        );
+    }
+    text
 }
 
 fn visit_text(path: &Path, visit: &Visit) -> String {

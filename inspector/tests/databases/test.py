@@ -494,6 +494,27 @@ class LostKeys(unittest.TestCase):
         alone = written("reverse-alone/000005.ldb", read(table_of(path)))
         self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
 
+    def test_a_comparator_that_no_manifest_names(self):
+        path = by_leveldb("reverse-copied", 2000, 100, mode="reverse")
+        # Of one block, the index has one key.
+        few = by_leveldb("reverse-few", 20, 20, mode="reverse")
+        folder("copied")
+        folder("copied-few")
+        os.makedirs(os.path.join(WORK, "copied"))
+        os.makedirs(os.path.join(WORK, "copied-few"))
+        shutil.copy(table_of(path), os.path.join(WORK, "copied"))
+        shutil.copy(table_of(few), os.path.join(WORK, "copied-few"))
+        for name in "copied", "copied-few":
+            for number in range(0, 20, 3):
+                text = command("probe", os.path.join(WORK, name), f"key{number:08}").stdout
+                self.assertIn("found: ", text, name)
+                self.assertIn("No MANIFEST names the comparator, and keys are not",
+                              " ".join(text.split()))
+        # Keys in the order of their bytes prove little.
+        plain = written("copied-plain/000005.ldb", read(table_of(by_leveldb("copied-of", 2000, 100))))
+        self.assertNotIn("comparator", command("probe", plain, "key00000007").stdout)
+        self.assertIn("No MANIFEST names", command("probe", plain, "key00000007x").stdout)
+
     def test_blocks_that_hold_few_keys(self):
         # Compressed, most of the cost is the minimum of 64 bits; as they are, that of the offsets.
         text = cost(by_leveldb("few", 2000, 1200, 1))
