@@ -120,7 +120,8 @@ Tables are looked through as a Get does: level 0 from new to old, then one table
 of each level. Each filter that is asked shows its k positions and the bits
 found there; one 0 is a no. The block is looked into in any case, so that a
 false positive and a lost key are called what they are (in a database with a
-comparator of its own only where the filter says maybe).
+comparator of its own only where the filter says maybe, or where no filter can
+be asked; blocks without the key are then counted, and not listed).
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334
@@ -130,7 +131,8 @@ The object that --json prints:
   version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
            unused_tables (not in the MANIFEST), log_bytes, database_problems
   tables   path, level, policy, deleted_meanwhile, problem,
-           other_filters_that_say_no
+           other_filters_that_say_no, other_blocks_read (without the key, and
+           without a filter to ask)
            blocks: data_block, data_block_bytes, read, problem
              filter (number, bits, probes, positions, bits_found, maybe)
              entry (sequence, deletion, value_bytes)

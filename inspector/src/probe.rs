@@ -147,6 +147,8 @@ struct Visit {
     steps: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
     other_noes: u64,
+    /// Blocks that no filter was asked for, and that do not hold the key, in the same case.
+    other_reads: u64,
     problem: Option<String>,
     vanished: bool,
     /// The file could not be opened.
@@ -271,6 +273,7 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         policy: None,
         steps: Vec::new(),
         other_noes: 0,
+        other_reads: 0,
         problem: None,
         vanished: false,
         unreadable: false,
@@ -317,6 +320,10 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
         }
         let step = step(&table, block.handle, filters.as_ref(), key, &mut buffers);
         let found = matches!(step.entry, Some(Ok(Some(_))));
+        if step.filter.is_none() && matches!(step.entry, Some(Ok(None))) {
+            visit.other_reads += 1;
+            continue;
+        }
         visit.steps.push(step);
         if found {
             break;
@@ -393,8 +400,9 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         };
         let what = format!(
             "{why}, so that the order of its keys is not known: every filter is asked, where a Get would \
-             ask one of a table, and a block is read only where its filter says maybe. `leveldb-bloom \
-             verify` finds keys that are lost."
+             ask one of a table, and a block is read only where its filter says maybe, or where there is \
+             none to ask. Of these blocks only the one that holds the key is listed. `leveldb-bloom verify` \
+             finds keys that are lost."
         );
         text += &wrap(&what, "");
     }
@@ -407,6 +415,7 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
             noes += u64::from(no);
             read += u64::from(!no);
         }
+        read += visit.other_reads;
         asked += visit.other_noes;
         noes += visit.other_noes;
     }
@@ -450,11 +459,19 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
     }
     if let Some(problem) = &visit.problem {
         let _ = writeln!(text, "  {problem}");
-    } else if visit.steps.is_empty() && visit.other_noes == 0 && !visit.vanished {
+    } else if visit.steps.is_empty() && visit.other_noes + visit.other_reads == 0 && !visit.vanished
+    {
         text += "  the key is behind its last key: nothing is read\n";
     }
     if visit.other_noes > 0 {
         let _ = writeln!(text, "  {} no", plural(visit.other_noes, "filter says", "filters say"));
+    }
+    if visit.other_reads > 0 {
+        let _ = writeln!(
+            text,
+            "  {} read without asking a filter, and not holding the key",
+            plural(visit.other_reads, "data block", "data blocks")
+        );
     }
     match visit.policy.as_deref() {
         None if visit.problem.is_none() && !visit.vanished => text += "  no filters\n",
@@ -572,6 +589,7 @@ fn to_json(
             "problem": visit.problem,
             "blocks": visit.steps.iter().map(step_json).collect::<Vec<_>>(),
             "other_filters_that_say_no": visit.other_noes,
+            "other_blocks_read": visit.other_reads,
         })).collect::<Vec<_>>(),
     })
 }

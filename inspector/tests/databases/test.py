@@ -494,6 +494,19 @@ class LostKeys(unittest.TestCase):
         alone = written("reverse-alone/000005.ldb", read(table_of(path)))
         self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
 
+    def test_a_comparator_without_filters(self):
+        path = by_leveldb("reverse-without", 2000, 100, bits_per_key=-1, mode="reverse")
+        blocks = inspect(path)["total"]["data_blocks"]
+        for key, blocks_before in (("key00000007", range(1, blocks)), ("absent", [blocks])):
+            found = json.loads(command("probe", "--json", path, key).stdout)["tables"][0]
+            self.assertIn(found["other_blocks_read"], blocks_before)
+            self.assertEqual(len(found["blocks"]), int(key != "absent"))
+            text = " ".join(command("probe", path, key).stdout.split())
+            self.assertIn("or where there is none to ask", text)
+            self.assertIn(f"{found['other_blocks_read']} data blocks read without asking", text)
+            self.assertIn(f"{found['other_blocks_read'] + (key != 'absent')} data blocks are read", text)
+            self.assertEqual(text.count("data block at byte"), int(key != "absent"))
+
     def test_a_comparator_that_no_manifest_names(self):
         path = by_leveldb("reverse-copied", 2000, 100, mode="reverse")
         # Of one block, the index has one key.
