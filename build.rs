@@ -1,6 +1,6 @@
 //! Sets a name for each kernel that is built besides the portable one, `leveldb_bloom_avx2`,
-//! `leveldb_bloom_avx512` and `leveldb_bloom_neon`, and `leveldb_bloom_c_interface` where that feature
-//! is asked for, on Linux.
+//! `leveldb_bloom_avx512` and `leveldb_bloom_neon`; `leveldb_bloom_asm` where the portable one keeps a
+//! compiler from what is slower; and `leveldb_bloom_c_interface` where that feature is asked for, on Linux.
 
 use std::env;
 use std::process::Command;
@@ -19,14 +19,21 @@ fn main() {
     // Without the registers that every program has, as in an operating system's own code, a processor's
     // word that it has wider ones is not enough.
     let registers = |name| features.split(',').any(|feature| feature == name);
-    if arch == "x86_64" && target("POINTER_WIDTH") == "64" && registers("sse2") {
+    // Miri knows no instructions of a processor's own.
+    let miri = env::var_os("CARGO_CFG_MIRI").is_some();
+    if !miri && ["x86_64", "x86", "aarch64"].contains(&arch.as_str()) {
+        println!("cargo:rustc-cfg=leveldb_bloom_asm");
+    }
+    // An enclave may not ask the processor what it is.
+    let asks = !miri && target("ENV") != "sgx";
+    if asks && arch == "x86_64" && target("POINTER_WIDTH") == "64" && registers("sse2") {
         println!("cargo:rustc-cfg=leveldb_bloom_avx2");
         // From then on the intrinsics are stable functions; the crate itself builds from 1.85.
         if minor.is_some_and(|minor| minor >= 89) {
             println!("cargo:rustc-cfg=leveldb_bloom_avx512");
         }
     }
-    if arch == "aarch64" && target("ENDIAN") == "little" && registers("neon") {
+    if !miri && arch == "aarch64" && target("ENDIAN") == "little" && registers("neon") {
         println!("cargo:rustc-cfg=leveldb_bloom_neon");
     }
     if target("OS") == "linux" && env::var_os("CARGO_FEATURE_C_INTERFACE").is_some() {

@@ -801,21 +801,27 @@ fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { libc::abort() }
 }
 
-/// The crate's Rust side has functions that return a `Vec`, so a link needs an allocator. Nothing
-/// here calls them; all memory that C sees comes from malloc.
+/// Where the crate's working memory comes from.
 #[cfg(not(test))]
-struct NoAllocator;
+struct Malloc;
 
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: NoAllocator = NoAllocator;
+static ALLOCATOR: Malloc = Malloc;
 
-// SAFETY: gives no memory, which is always allowed.
+// SAFETY: malloc's memory is aligned for all that the crate keeps in it: bytes and slices of keys.
 #[cfg(not(test))]
-unsafe impl core::alloc::GlobalAlloc for NoAllocator {
-    unsafe fn alloc(&self, _layout: core::alloc::Layout) -> *mut u8 {
-        core::ptr::null_mut()
+unsafe impl core::alloc::GlobalAlloc for Malloc {
+    unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {
+        if layout.align() > core::mem::align_of::<usize>() {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: malloc takes any size.
+        unsafe { libc::malloc(layout.size()).cast() }
     }
 
-    unsafe fn dealloc(&self, _memory: *mut u8, _layout: core::alloc::Layout) {}
+    unsafe fn dealloc(&self, memory: *mut u8, _layout: core::alloc::Layout) {
+        // SAFETY: `alloc` gave it, and nobody has given it back, by the caller's word.
+        unsafe { libc::free(memory.cast()) }
+    }
 }

@@ -14,7 +14,6 @@ const MIN_BITS: usize = 64;
 
 /// A filter of this many keys and bits per key does not fit in memory, or in a `usize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct FilterTooLarge;
 
 impl fmt::Display for FilterTooLarge {
@@ -27,7 +26,6 @@ impl core::error::Error for FilterTooLarge {}
 
 /// The memory that a filter was to fill is not as long as the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct WrongFilterLength;
 
 impl fmt::Display for WrongFilterLength {

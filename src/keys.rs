@@ -17,24 +17,32 @@ use core::slice;
 /// assert_eq!(filter, policy.create_filter(&["hello", "world"])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FlatKeys<'a> {
     data: &'a [u8],
     layout: Layout<'a>,
     num_keys: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Layout<'a> {
     Offsets32(&'a [i32]),
     Offsets64(&'a [i64]),
     Fixed(usize),
 }
 
+/// How many keys there are, and in how many bytes, not what they are.
+impl fmt::Debug for FlatKeys<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FlatKeys");
+        shown.field("num_keys", &self.num_keys).field("bytes", &self.data.len());
+        shown.finish_non_exhaustive()
+    }
+}
+
 /// The offsets are negative, fall, or lie outside the data; or the data is not as long as the keys of one
 /// length are together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct InvalidOffsets;
 
 impl fmt::Display for InvalidOffsets {
@@ -70,6 +78,12 @@ impl<'a> FlatKeys<'a> {
 
     /// `num_keys` keys of `key_len` bytes each, as in a numpy array of dtype `S16`. Keys of no bytes
     /// are gone through one by one all the same, however many they are said to be.
+    ///
+    /// ```
+    /// let keys = leveldb_bloom::FlatKeys::fixed(b"helloworld", 5, 2)?;
+    /// assert_eq!(keys.get(1), Some(&b"world"[..]));
+    /// # Ok::<(), leveldb_bloom::InvalidOffsets>(())
+    /// ```
     ///
     /// # Errors
     /// [`InvalidOffsets`] if `data` is not as long as the keys together.

@@ -15,10 +15,13 @@ pub(crate) fn in_query(_filter: &[u8]) {
         // SAFETY: none. That is the fault.
         unsafe { core::ptr::read_volatile(_filter.as_ptr().add(_filter.len())) };
     }
-    // SAFETY: takes any size.
+    // SAFETY: memory that was just made.
     #[cfg(leveldb_bloom_planted = "leak")]
     unsafe {
-        core::ptr::write_volatile(libc::malloc(24).cast(), 1u8);
+        core::ptr::write_volatile(
+            alloc::boxed::Box::into_raw(alloc::boxed::Box::new([0u8; 24])),
+            [1; 24],
+        );
     }
     // SAFETY: none, with two threads. That is the fault.
     #[cfg(leveldb_bloom_planted = "race")]

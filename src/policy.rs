@@ -17,7 +17,7 @@ use crate::kernel::{
 pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
     probes: u32,
@@ -35,6 +35,13 @@ impl BloomFilterPolicy {
     }
 
     /// [`new`](Self::new), with a kernel of your choice.
+    ///
+    /// ```
+    /// use leveldb_bloom::{BloomFilterPolicy, Kernel};
+    ///
+    /// let kernel = Kernel::by_name("avx2").unwrap_or(Kernel::best());
+    /// assert_eq!(BloomFilterPolicy::with_kernel(10, kernel).kernel(), kernel);
+    /// ```
     #[must_use]
     pub fn with_kernel(bits_per_key: i32, kernel: &'static Kernel) -> Self {
         let bits_per_key = u32::try_from(bits_per_key).unwrap_or(0);
@@ -192,6 +199,15 @@ impl BloomFilterPolicy {
     /// Asks `filter` for many keys: `results[i]` becomes the answer for `keys[i]`, for as many as
     /// both have. Returns how many are true. For eight keys and more it is faster than one by one, for
     /// many and with vectors several times.
+    ///
+    /// ```
+    /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
+    /// let filter = policy.create_filter(&["hello", "world"])?;
+    /// let mut results = [false; 3];
+    /// let matches = policy.keys_may_match(&["hello", "absent", "world"], &filter, &mut results);
+    /// assert_eq!((matches, results), (2, [true, false, true]));
+    /// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+    /// ```
     pub fn keys_may_match<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -205,6 +221,17 @@ impl BloomFilterPolicy {
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that do not lie in an array, such as
     /// [`FlatKeys`](crate::FlatKeys).
+    ///
+    /// ```
+    /// use leveldb_bloom::{BloomFilterPolicy, FlatKeys};
+    ///
+    /// let policy = BloomFilterPolicy::new(10);
+    /// let filter = policy.create_filter(&["hello", "world"])?;
+    /// let keys = FlatKeys::fixed(b"helloemptyworld", 5, 3)?;
+    /// let mut results = [false; 3];
+    /// assert_eq!(policy.keys_may_match_from(keys.iter(), &filter, &mut results), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn keys_may_match_from<'k>(
         &self,
         keys: impl Iterator<Item = &'k [u8]>,
@@ -220,7 +247,18 @@ impl BloomFilterPolicy {
 
     /// [`keys_may_match_from`](Self::keys_may_match_from) with an answer a bit: that of key `i` is
     /// bit `i % 8`, least significant first, of `bitmap[i / 8]`. Asks for as many keys as `bitmap`
-    /// has bits; bits beyond the last key are 0 up to the end of its byte.
+    /// has bits; bits beyond the last key are 0 up to the end of its byte, and bytes behind that one
+    /// stay as they are. Returns how many answers are true.
+    ///
+    /// ```
+    /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
+    /// let filter = policy.create_filter(&["hello", "world"])?;
+    /// let keys = ["hello", "absent", "world"].iter().map(|key| key.as_bytes());
+    /// let mut bitmap = [0; 1];
+    /// assert_eq!(policy.keys_may_match_bitmap(keys, &filter, &mut bitmap), 2);
+    /// assert_eq!(bitmap, [0b101]);
+    /// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+    /// ```
     pub fn keys_may_match_bitmap<'k>(
         &self,
         keys: impl Iterator<Item = &'k [u8]>,
@@ -238,6 +276,15 @@ impl BloomFilterPolicy {
     /// Asks many filters for one key, as a read does that looks through many tables: the key is
     /// hashed once. `results[i]` becomes the answer of `filters[i]`, for as many as both have.
     /// Returns how many are true.
+    ///
+    /// ```
+    /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
+    /// let tables = [policy.create_filter(&["hello"])?, policy.create_filter(&["world"])?];
+    /// let mut results = [false; 2];
+    /// policy.filters_may_match(b"world", &tables, &mut results);
+    /// assert_eq!(results, [false, true]);
+    /// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+    /// ```
     pub fn filters_may_match<F: AsRef<[u8]>>(
         &self,
         key: &[u8],
@@ -287,7 +334,7 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from `malloc`, as a
+    /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from the allocator, as a
     /// kernel does that is given the keys of a filter longer than [`scratch::FILTER_ON_STACK`].
     pub(crate) fn fill_in_groups<'k>(
         &self,
@@ -396,6 +443,12 @@ pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item =
 
 /// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): for who
 /// asks many filters for one key, one after another, and hashes it once.
+///
+/// ```
+/// let filter = leveldb_bloom::BloomFilterPolicy::new(10).create_filter(&["hello"])?;
+/// assert!(leveldb_bloom::hash_may_match(leveldb_bloom::bloom_hash(b"hello"), &filter));
+/// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+/// ```
 #[must_use]
 pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     kernel::hash_may_match(hash, filter)

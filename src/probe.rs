@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+use core::iter::FusedIterator;
 use core::num::NonZeroU64;
 
 /// The bit positions of one key in a filter of `bits` bits, `k` of them, by double hashing.
@@ -12,9 +13,15 @@ use core::num::NonZeroU64;
 /// leave their upper part unused.
 ///
 /// ```
-/// let hash = leveldb_bloom::bloom_hash(b"hello");
-/// let positions = leveldb_bloom::Positions::new(hash, 6, 64);
-/// assert_eq!(positions.count(), 6);
+/// use leveldb_bloom::{BloomFilterPolicy, Positions, bloom_hash};
+///
+/// let filter = BloomFilterPolicy::new(10).create_filter(&["hello"])?;
+/// // The last byte is the number of probes.
+/// let (k, array) = filter.split_last().unwrap();
+/// for p in Positions::new(bloom_hash(b"hello"), (*k).into(), array.len() as u64 * 8) {
+///     assert_eq!(array[p as usize / 8] >> (p % 8) & 1, 1);
+/// }
+/// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Positions {
@@ -54,6 +61,8 @@ impl Iterator for Positions {
 }
 
 impl ExactSizeIterator for Positions {}
+
+impl FusedIterator for Positions {}
 
 /// A bit array's length in bits. 64-bit arithmetic even where `usize` has 32: there LevelDB divides
 /// by zero for an array of 2^29 bytes.

@@ -1,8 +1,8 @@
 //! The functions that LevelDB's policy has not, against those it has.
 
 use leveldb_bloom::{
-    BloomFilterPolicy, FilterMismatch, FilterTooLarge, FlatKeys, InvalidOffsets, Kernel,
-    WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
+    BloomFilterPolicy, FilterBuilder, FilterMismatch, FilterTooLarge, FlatKeys, InvalidOffsets,
+    Kernel, WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
 };
 
 fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
@@ -57,7 +57,7 @@ fn a_filter_from_an_iterator_is_the_filter() {
 
 #[test]
 fn memory_of_another_length_is_not_filled() {
-    let wrong = |result| matches!(result, Err(WrongFilterLength { .. }));
+    let wrong = |result| matches!(result, Err(WrongFilterLength));
     for policy in policies(10) {
         for num_keys in [0, 20, 1000] {
             let keys = keys(num_keys);
@@ -163,10 +163,52 @@ fn a_policy_says_what_it_is() {
     for kernel in Kernel::available() {
         let policy = BloomFilterPolicy::with_kernel(12, kernel);
         assert_eq!((policy.bits_per_key(), policy.probes()), (12, 8));
-        assert_eq!(policy.kernel().name(), kernel.name());
+        assert_eq!(policy.kernel(), kernel);
+        for (bits, other) in [(12, kernel), (13, kernel), (12, Kernel::best())] {
+            let same = bits == 12 && other.name() == kernel.name();
+            assert_eq!(BloomFilterPolicy::with_kernel(bits, other) == policy, same);
+        }
         assert_eq!(format!("{kernel:?}"), format!("Kernel({:?})", kernel.name()));
     }
     assert_eq!(BloomFilterPolicy::new(-3).bits_per_key(), 0);
+}
+
+/// Logs do not have room for them, nor may they be told everybody.
+#[test]
+fn what_is_shown_has_no_keys() {
+    let keys = FlatKeys::fixed(b"secretsecret", 6, 2).unwrap();
+    assert_eq!(format!("{keys:?}"), "FlatKeys { num_keys: 2, bytes: 12, .. }");
+    let mut builder = FilterBuilder::new(BloomFilterPolicy::with_kernel(10, portable()));
+    builder.extend(keys.iter());
+    let policy = "BloomFilterPolicy { bits_per_key: 10, probes: 6, kernel: Kernel(\"portable\") }";
+    assert_eq!(
+        format!("{builder:?}"),
+        format!("FilterBuilder {{ policy: {policy}, num_keys: 2, .. }}")
+    );
+}
+
+fn portable() -> &'static Kernel {
+    Kernel::by_name("portable").unwrap()
+}
+
+/// An iterator that says that it has more keys than memory could hold.
+#[test]
+fn more_keys_than_there_are() {
+    struct Boasting<'k>(std::slice::Iter<'k, [u8; 4]>);
+    impl<'k> Iterator for Boasting<'k> {
+        type Item = &'k [u8; 4];
+        fn next(&mut self) -> Option<Self::Item> {
+            self.0.next()
+        }
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (usize::MAX, None)
+        }
+    }
+    let keys = keys(300);
+    let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+    builder.extend(Boasting(keys.iter()));
+    let wanted = BloomFilterPolicy::new(10).create_filter(&keys);
+    assert_eq!(builder.finish(), wanted);
 }
 
 #[test]

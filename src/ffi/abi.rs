@@ -35,7 +35,7 @@ impl Slice {
     /// The bytes.
     ///
     /// # Safety
-    /// As [`memory::bytes`].
+    /// As `memory::bytes`.
     pub(super) unsafe fn bytes<'a>(self) -> &'a [u8] {
         // SAFETY: the caller's promise.
         unsafe { memory::bytes(self.data, self.size) }

@@ -49,7 +49,7 @@ impl Builder {
     /// Adds a key; a [`status`].
     ///
     /// # Safety
-    /// `key` is as [`memory::bytes`] asks.
+    /// `key` is as `memory::bytes` asks.
     pub unsafe fn add(&mut self, key: *const c_char, key_length: usize) -> c_int {
         // SAFETY: the caller's promise.
         let key = unsafe { bytes(key, key_length) };

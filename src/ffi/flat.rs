@@ -16,7 +16,7 @@ use crate::policy::{answer_in_groups, write_bits, write_each};
 /// are not those of keys in `data`.
 ///
 /// # Safety
-/// `data` is as [`memory::bytes`] asks; `offsets` is NULL or names `num_keys` + 1 values, for 'a.
+/// `data` is as `memory::bytes` asks; `offsets` is NULL or names `num_keys` + 1 values, for 'a.
 #[inline(never)]
 pub unsafe fn offsets32<'a>(
     data: *const c_char,
@@ -102,7 +102,7 @@ pub unsafe fn fill_filter(
 /// Asks a filter for the keys; a [`status`]. What is not wanted is NULL.
 ///
 /// # Safety
-/// `filter` is as [`memory::bytes`] asks; `results`, `bitmap` and `matches` are NULL or can be
+/// `filter` is as `memory::bytes` asks; `results`, `bitmap` and `matches` are NULL or can be
 /// written, a byte, a bit and a number for all keys.
 pub unsafe fn keys_may_match(
     keys: Option<FlatKeys<'_>>,

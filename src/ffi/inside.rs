@@ -26,7 +26,7 @@ pub struct Info {
 /// Reads a filter; a [`status`].
 ///
 /// # Safety
-/// `filter` is as [`memory::bytes`] asks; `info` is NULL or can be written.
+/// `filter` is as `memory::bytes` asks; `info` is NULL or can be written.
 pub unsafe fn inspect(filter: *const c_char, filter_length: usize, info: *mut Info) -> c_int {
     // SAFETY: the caller's promise.
     let filter = unsafe { bytes(filter, filter_length) };
@@ -45,7 +45,7 @@ pub unsafe fn inspect(filter: *const c_char, filter_length: usize, info: *mut In
 /// The hash of a key.
 ///
 /// # Safety
-/// `key` is as [`memory::bytes`] asks.
+/// `key` is as `memory::bytes` asks.
 #[must_use]
 pub unsafe fn hash(key: *const c_char, key_length: usize) -> u32 {
     // SAFETY: the caller's promise.
@@ -55,7 +55,7 @@ pub unsafe fn hash(key: *const c_char, key_length: usize) -> u32 {
 /// Asks a filter for a key of this hash: 1 or 0.
 ///
 /// # Safety
-/// `filter` is as [`memory::bytes`] asks.
+/// `filter` is as `memory::bytes` asks.
 #[must_use]
 pub unsafe fn hash_may_match(hash: u32, filter: *const c_char, filter_length: usize) -> u8 {
     // SAFETY: the caller's promise.
@@ -66,7 +66,7 @@ pub unsafe fn hash_may_match(hash: u32, filter: *const c_char, filter_length: us
 /// are.
 ///
 /// # Safety
-/// `key` and `filter` are as [`memory::bytes`] asks; `positions` is NULL or has room for `capacity`.
+/// `key` and `filter` are as `memory::bytes` asks; `positions` is NULL or has room for `capacity`.
 pub unsafe fn positions(
     key: *const c_char,
     key_length: usize,
@@ -94,7 +94,7 @@ pub unsafe fn positions(
 /// Adds the keys of one filter to another of the same shape; a [`status`].
 ///
 /// # Safety
-/// `into` is NULL or can be written; `from` is as [`memory::bytes`] asks. They are the same or do not
+/// `into` is NULL or can be written; `from` is as `memory::bytes` asks. They are the same or do not
 /// overlap.
 pub unsafe fn union(
     into: *mut c_char,

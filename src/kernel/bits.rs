@@ -185,17 +185,17 @@ pub(super) unsafe fn insert_keys(
 /// Asks for memory that will be used soon. Any address will do.
 #[inline(always)]
 pub(super) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64"))]
     // SAFETY: a hint, which never faults.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast())
     }
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
     // SAFETY: as above.
     unsafe {
         core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags))
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    // Elsewhere nobody asks.
     let _ = address;
 }
 

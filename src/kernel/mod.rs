@@ -36,7 +36,7 @@ macro_rules! opaque {
 macro_rules! at_line {
     ($($bytes:literal)?) => {
         // SAFETY: no instructions, or none that do anything.
-        #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+        #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64", target_os = "linux"))]
         unsafe {
             core::arch::asm!(
                 ".subsection 1",
@@ -108,6 +108,15 @@ static VERDICTS: [AtomicU8; Kernel::NAMES.len()] =
 const UNTRIED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
+
+/// Each kernel is there once.
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Kernel) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Kernel {}
 
 impl core::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -343,14 +352,11 @@ fn through_a_branch(answer: bool) -> bool {
     if !answer {
         return false;
     }
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
-        allow(unused_mut)
-    )]
+    #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
     // Not a byte: to write one waits for the rest of its register.
     let mut yes = 1usize;
     // Nothing happens here, but a compiler cannot know, so it has to branch.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+    #[cfg(leveldb_bloom_asm)]
     // SAFETY: an empty instruction sequence.
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))

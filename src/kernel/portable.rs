@@ -257,18 +257,15 @@ fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 /// The same, of which a compiler does not know it: from a loop of a few steps
 /// it would otherwise make one of vectors, which is longer and slower.
 #[inline(always)]
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
-    allow(unused_mut)
-)]
+#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
 pub(super) fn one_by_one(mut sum: u32) -> u32 {
     // SAFETY: no instructions.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {
         core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
     }
     // SAFETY: as above.
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
     unsafe {
         core::arch::asm!("/* {0:w} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
     }
@@ -546,13 +543,10 @@ impl<'a> Probes<'a> {
 /// the probes, for which it needs three registers more, and a query that has to
 /// keep registers takes a twentieth longer.
 #[inline(always)]
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")),
-    allow(unused_mut)
-)]
+#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
 fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
     // SAFETY: no instructions. A rotation takes its count from ecx.
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {
         core::arch::asm!(
             "/* {0} */", inout(reg_byte) all, inout("ecx") sum,
@@ -560,7 +554,7 @@ fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
         )
     }
     // SAFETY: no instructions.
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
     unsafe {
         core::arch::asm!(
             "/* {0:w} {1:w} */", inout(reg) sum, inout(reg) all,

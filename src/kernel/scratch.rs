@@ -1,6 +1,8 @@
-//! Working memory: the stack for little, `malloc` for more. Where there is no `malloc`, or it has
-//! nothing to give, the work is done in a way that needs none.
+//! Working memory: the stack for little, the allocator for more. Where it has nothing to give, the work
+//! is done in a way that needs none.
 
+use alloc::alloc::{alloc, dealloc};
+use core::alloc::Layout;
 use core::mem::MaybeUninit;
 
 use super::Key;
@@ -50,14 +52,27 @@ pub(crate) fn with_keys<'k>(
     }) && all
 }
 
-/// What `malloc` gave, or NULL. It is given back even where a caller's key panics.
-struct Allocated(*mut u8);
+/// What the allocator gave, or NULL. It is given back even where a caller's key panics.
+struct Allocated {
+    memory: *mut u8,
+    layout: Layout,
+}
+
+impl Allocated {
+    /// Of a size that is not zero.
+    #[inline(always)]
+    fn new(layout: Layout) -> Allocated {
+        // SAFETY: the size is not zero.
+        Allocated { memory: unsafe { alloc(layout) }, layout }
+    }
+}
 
 impl Drop for Allocated {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.0.is_null() {
-            free(self.0);
+        if !self.memory.is_null() {
+            // SAFETY: the allocator gave it for this layout, and nobody has given it back.
+            unsafe { dealloc(self.memory, self.layout) }
         }
     }
 }
@@ -66,39 +81,19 @@ impl Drop for Allocated {
 #[inline(always)]
 fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUninit<T>])) -> bool {
     let mut stack = [const { MaybeUninit::<T>::uninit() }; ON_STACK];
-    let mut allocated = Allocated(core::ptr::null_mut());
+    let allocated;
     let memory = match stack.get_mut(..len) {
         Some(memory) => memory,
         None => {
-            allocated.0 = allocate(len.saturating_mul(size_of::<T>()));
-            if allocated.0.is_null() {
+            let Ok(layout) = Layout::array::<T>(len) else { return false };
+            allocated = Allocated::new(layout);
+            if allocated.memory.is_null() {
                 return false;
             }
-            // SAFETY: fresh memory of that many values, aligned as malloc's is for them all, which
-            // nothing else refers to.
-            unsafe { core::slice::from_raw_parts_mut(allocated.0.cast(), len) }
+            // SAFETY: fresh memory of that many values, which nothing else refers to.
+            unsafe { core::slice::from_raw_parts_mut(allocated.memory.cast(), len) }
         }
     };
     f(memory);
     true
 }
-
-#[cfg(unix)]
-fn allocate(bytes: usize) -> *mut u8 {
-    // SAFETY: malloc takes any size.
-    unsafe { libc::malloc(bytes).cast() }
-}
-
-#[cfg(unix)]
-fn free(memory: *mut u8) {
-    // SAFETY: `Allocated` passes what `allocate` gave, once.
-    unsafe { libc::free(memory.cast()) }
-}
-
-#[cfg(not(unix))]
-fn allocate(_bytes: usize) -> *mut u8 {
-    core::ptr::null_mut()
-}
-
-#[cfg(not(unix))]
-fn free(_memory: *mut u8) {}
