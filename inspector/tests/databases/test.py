@@ -1193,6 +1193,10 @@ class Reports(unittest.TestCase):
         self.assertIn("32-bit hash alone gives 1.16 %", found["remarks"][0])
         code, found = size("--keys", "1000", "--bytes", "1251")
         self.assertEqual(found["settings"][0]["bits_per_key"], 10)
+        for keys_, bits, text in (("52428", "10", "shares a divisor"), ("5", "20", "so few keys")):
+            args = "--keys", keys_, "--bits-per-key", bits
+            self.assertIn(text, " ".join(size(*args)[1]["remarks"]))
+            self.assertIn(text, " ".join(command("size", *args).stdout.split()))
         self.assertIn("bits per key", command("size", "--plot").stdout)
         self.assertEqual(command("size", "--rate", "7").returncode, 2)
 
