@@ -148,11 +148,14 @@ fn to_text(findings: &Findings, all: bool) -> String {
     for database in findings.databases() {
         let _ = writeln!(text, "{}", describe(database));
     }
-    if findings.reports.is_empty() {
-        text += "No tables yet: whatever was written is in the log.\n";
-    } else {
+    let any_used = findings.reports.iter().any(|report| report.place.is_used());
+    if !any_used {
+        let why = verify::no_tables(&findings.reports, &findings.databases());
+        let _ = writeln!(text, "{why}");
+    }
+    if !findings.reports.is_empty() {
         text += "\n";
-        if findings.reports.iter().any(|report| report.place.is_used()) {
+        if any_used {
             let policies = policies(&findings.reports);
             for (label, figure) in figures(&findings.total, &policies, findings.data) {
                 let _ = writeln!(text, "  {label:<17} {figure}");

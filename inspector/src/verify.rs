@@ -118,7 +118,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     }
     let damage = problems(reports, false);
     text += damage.trim_start().trim_start_matches("Damage\n");
-    text + &summary(reports)
+    text + &summary(reports, databases)
 }
 
 pub fn sums<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
@@ -168,18 +168,27 @@ pub fn fate_of_unused(places: impl Iterator<Item = Place>, entries: Option<u64>)
     format!("{}{entries} {are} not in the MANIFEST{fate}.", plural(tables, "table", "tables"))
 }
 
-fn summary(reports: &[Report]) -> String {
+/// Why there is no table that LevelDB reads.
+pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
+    let is_new = |database: &&Database| {
+        database.version.as_ref().is_ok_and(|version| version.tables.is_empty())
+    };
+    match (databases.iter().all(is_new), reports.is_empty()) {
+        (true, true) => "No tables yet: whatever was written is in the log.",
+        (true, false) => "The MANIFEST names no tables.",
+        (false, _) => "No table that LevelDB reads was found.",
+    }
+}
+
+fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let unused = unused(reports);
     let here = reports.iter().filter(|report| !report.vanished);
     let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
     let fate = if fate.is_empty() { fate } else { wrap(&fate, "") };
     let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
-    if reports.is_empty() {
-        return "No tables yet: whatever was written is in the log. There is nothing to verify.\n"
-            .into();
-    }
     if used.peek().is_none() {
-        return wrap("The MANIFEST names no tables: there is nothing to verify.", "") + &fate;
+        let why = no_tables(reports, databases);
+        return wrap(&format!("{why} There is nothing to verify."), "") + &fate;
     }
     let total = sums(used);
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();

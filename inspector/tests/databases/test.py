@@ -1039,9 +1039,30 @@ class Paths(unittest.TestCase):
     def test_a_missing_table(self):
         path = by_leveldb("missing", 1000, 100)
         os.remove(table_of(path))
-        done = command("verify", path)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("MISSING", done.stdout)
+        for way in ("verify", "inspect"):
+            done = command(way, path)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, "MISSING|cannot be found in the folder")
+            self.assertIn("No table that LevelDB reads was found.", done.stdout)
+            self.assertNotIn("No tables yet", done.stdout)
+        # Nor does one that is not in use stand for it.
+        written("missing/000998.ldb", b"")
+        self.assertIn("No table that LevelDB reads was found.", command("verify", path).stdout)
+
+    def test_a_folder_that_may_be_listed_only(self):
+        with tempfile.TemporaryDirectory() as where:
+            os.chmod(where, 0o755)
+            path = os.path.join(where, "database")
+            shutil.copytree(by_leveldb("listed", 200, 20), path)
+            program = shutil.copy(COMMAND, where)
+            other = {"user": 65534} if os.getuid() == 0 else {}
+            os.chmod(path, 0o744 if other else 0o644)
+            for way in ("verify", "inspect"):
+                done = run(program, way, path, check=False, **other)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertRegex(done.stdout, "Permission denied")
+                self.assertIn("No table that LevelDB reads was found.", done.stdout)
+            os.chmod(path, 0o755)
 
     def test_a_table_that_is_not_in_use(self):
         path = by_leveldb("unused", 1000, 100)
