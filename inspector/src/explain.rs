@@ -8,6 +8,7 @@ use crate::manifest::BYTEWISE;
 use crate::scan::{Format, OTHER_NAME, Report};
 use crate::sums::{Sums, ratio};
 use crate::text::{bytes, count, percent, plural, tenths};
+use crate::transform::Transform;
 use crate::verify;
 
 /// How much a note matters.
@@ -203,8 +204,15 @@ impl Notes<'_> {
         let text = format!(
             "{who} A filter answers for the exact bytes of a key: if that comparator calls keys of \
              different bytes equal, a filter loses keys, unless the policy is wrapped to see what the \
-             comparator sees. The keys as stored match their filters here{}.",
-            if self.total.bloom.keys_lost > 0 { " in part only" } else { "" }
+             comparator sees. {}",
+            match (made_for(self.reports.iter().copied()), self.total.bloom.keys_lost) {
+                (Some(how), _) => format!(
+                    "As far as they were tried, keys match their filters here {how}, and not as they are \
+                     stored."
+                ),
+                (None, 0) => "The keys as stored match their filters here.".to_owned(),
+                (None, _) => "The keys as stored match their filters here in part only.".to_owned(),
+            }
         );
         if self.data && self.total.bloom.keys_checked > 0 {
             self.add(Weight::Note, "comparator", text);
@@ -427,6 +435,29 @@ impl Notes<'_> {
     fn filter_bytes(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
         let wanted = self.reports.iter().filter(|report| wanted(report));
         wanted.map(|report| report.sums.filter_block_bytes).sum()
+    }
+}
+
+/// By what keys match their filters, where those were made for something else: `by the key in lower
+/// case`.
+pub fn made_for<'r>(reports: impl Iterator<Item = &'r Report>) -> Option<String> {
+    let (mut asked, mut others) = (0, 0);
+    let mut transforms: Vec<Transform> = Vec::new();
+    for report in reports.filter(|report| report.sums.bloom.filters > 0) {
+        asked += 1;
+        if let Some(transform) = report.transform {
+            others += 1;
+            if !transforms.contains(&transform) {
+                transforms.push(transform);
+            }
+        }
+    }
+    let names: Vec<_> = transforms.iter().map(ToString::to_string).collect();
+    let by = format!("by {}", names.join(" or "));
+    match others {
+        0 => None,
+        _ if others == asked => Some(by),
+        _ => Some(format!("in {} {by}", plural(others, "table", "tables"))),
     }
 }
 

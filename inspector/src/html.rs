@@ -6,9 +6,7 @@ use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
 
 use crate::explain::{self, Weight};
 use crate::find::Place;
-use crate::inspect::{
-    Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, policies, table_row,
-};
+use crate::inspect::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::sums::{Sums, ratio};
 use crate::text::{bytes, count, percent, plural, tenths};
 
@@ -74,7 +72,7 @@ pub fn page(findings: &Findings) -> String {
     page += &notes(findings);
     page += &plots(findings);
     page += "<h2>In all</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
-    for (label, figure) in figures(total, &policies(&findings.reports), findings.data) {
+    for (label, figure) in figures(findings) {
         let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
     }
     page += "</table></div>\n";

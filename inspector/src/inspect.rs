@@ -156,8 +156,7 @@ fn to_text(findings: &Findings, all: bool) -> String {
     if !findings.reports.is_empty() {
         text += "\n";
         if any_used {
-            let policies = policies(&findings.reports);
-            for (label, figure) in figures(&findings.total, &policies, findings.data) {
+            for (label, figure) in figures(findings) {
                 let _ = writeln!(text, "  {label:<17} {figure}");
             }
             text += &histograms(&findings.total, findings.data);
@@ -200,7 +199,7 @@ pub fn describe(database: &Database) -> String {
 }
 
 /// The names of the policies, with how many tables have them.
-pub fn policies(reports: &[Report]) -> String {
+fn policies(reports: &[Report]) -> String {
     let mut names: Vec<(&str, u64)> = Vec::new();
     for report in reports.iter().filter(|report| report.place.is_used() && !report.vanished) {
         let name = match &report.policy {
@@ -225,10 +224,11 @@ pub fn policies(reports: &[Report]) -> String {
     }
 }
 
-/// The figures of one or more tables, with their names.
-pub fn figures(sums: &Sums, policies: &str, data: bool) -> Vec<(&'static str, String)> {
-    let bloom = &sums.bloom;
-    let mut figures = vec![("policy", policies.to_owned())];
+/// The figures of all tables, with their names.
+pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
+    let Findings { total: sums, data, reports, .. } = findings;
+    let (bloom, data) = (&sums.bloom, *data);
+    let mut figures = vec![("policy", policies(reports))];
     figures.push((
         "data blocks",
         format!(
@@ -318,9 +318,11 @@ pub fn figures(sums: &Sums, policies: &str, data: bool) -> Vec<(&'static str, St
         },
     ));
     if data {
-        let lost = match bloom.keys_lost {
-            0 => "all match their filters".into(),
-            lost => format!("{} DO NOT match their filters", count(lost)),
+        let used = reports.iter().filter(|report| report.place.is_used());
+        let lost = match (bloom.keys_lost, explain::made_for(used)) {
+            (0, None) => "all match their filters".into(),
+            (0, Some(how)) => format!("match their filters {how}, as far as they were tried"),
+            (lost, _) => format!("{} DO NOT match their filters", count(lost)),
         };
         figures.push(("keys", lost));
     }

@@ -472,7 +472,18 @@ class LostKeys(unittest.TestCase):
         # Its program asks by what it wrapped around the policy: nothing is lost.
         self.assertNotIn("LOST", done.stdout)
         self.assertIn("no key is lost", done.stdout)
-        self.assertNotIn("DO NOT match", command("inspect", own).stdout)
+        text = command("inspect", own).stdout
+        self.assertNotRegex(text, "DO NOT match|all match")
+        how = "match their filters by the key without its last 8 bytes"
+        self.assertIn(how, text)
+        # Of two such databases one with filters for the whole key.
+        self.assertRegex(command("inspect", own, by_leveldb("whole-keys", 200, 20)).stdout,
+                         "keys +match their filters in 1 table by the key without its last 8 bytes")
+        path = database("own-order", (1, 5, read(table_of(own)), b"key00000000@00000000",
+                                      b"key00001999@00000009"), comparator=b"test.WithoutTime")
+        [note] = [note for note in inspect(path)["notes"] if note["topic"] == "comparator"]
+        self.assertIn("match their filters here by the key without its last 8 bytes, and not as they "
+                      "are stored.", note["text"])
         [note] = [note for note in inspect(own)["notes"] if note["topic"] == "own-policy"]
         self.assertIn("test.WithoutTime", note["text"])
         self.assertIn("without its last 8 bytes", note["text"])
