@@ -537,8 +537,8 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
             "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),
             "absent_keys_asked": bloom.asked,
             "absent_keys_passed": bloom.yes,
-            "keys_checked": bloom.keys_checked,
-            "keys_lost": bloom.keys_lost,
+            "keys_checked": of_data(bloom.keys_checked),
+            "keys_lost": of_data(bloom.keys_lost),
         })
     });
     json!({
