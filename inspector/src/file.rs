@@ -1,7 +1,7 @@
 //! A table file, read in large pieces.
 
 use std::cell::RefCell;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -25,12 +25,13 @@ struct Window {
 
 impl TableFile {
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
+        // Before it is opened, since a pipe is opened once somebody writes to it.
+        if !fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
         }
-        Ok(TableFile { file, len: metadata.len(), window: RefCell::default() })
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(TableFile { file, len, window: RefCell::default() })
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {

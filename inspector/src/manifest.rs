@@ -32,15 +32,24 @@ pub struct LiveTable {
     pub largest: Vec<u8>,
 }
 
+/// Opens a file, and no pipe, which would wait for somebody who writes to it.
+fn open(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file")),
+    }
+}
+
 /// Reads CURRENT and the MANIFEST it names. `None` where there is no CURRENT.
 pub fn read(folder: &Path) -> io::Result<Option<Version>> {
     // A database that is being opened replaces its MANIFEST: then CURRENT names another one.
     for attempt in 0.. {
-        let current = match fs::read(folder.join("CURRENT")) {
-            Ok(current) => current,
+        let mut current = Vec::new();
+        match open(&folder.join("CURRENT")).and_then(|mut file| file.read_to_end(&mut current)) {
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
-        };
+        }
         let Some(name) = current.strip_suffix(b"\n") else {
             return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));
         };
@@ -48,7 +57,7 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
         if !name.starts_with("MANIFEST-") || name.contains(['/', '\\', '\0']) {
             return Err(damaged("CURRENT does not name a MANIFEST"));
         }
-        match File::open(folder.join(name)) {
+        match open(&folder.join(name)) {
             Ok(file) => return replay(&mut BufReader::with_capacity(1 << 16, file)).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if attempt == 3 {

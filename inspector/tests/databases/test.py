@@ -993,6 +993,17 @@ class Unusual(unittest.TestCase):
         self.assertRegex(text, r"policy +leveldb.BuiltinBloomFilter2 \(1 table\), not known \(1 table\)")
         self.assertRegex(command("inspect", damaged).stdout, r"policy +not known")
 
+    def test_pipes_are_not_waited_for(self):
+        path = by_leveldb("pipes", 200, 20)
+        [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        for name in table_of(path), manifest, os.path.join(path, "CURRENT"):
+            os.remove(name)
+            os.mkfifo(name)
+            for args in (["verify", path], ["inspect", path], ["probe", path, "key00000007"]):
+                done = command(*args)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn("not a file", done.stdout)
+
     def test_bits_are_spent_by_their_own_table(self):
         alone = written("spent/000005.ldb", table(keys(0, 100)))
         other = written("spent/000006.ldb", table(keys(0, 3000), lambda keys_: hashlib.sha512(
