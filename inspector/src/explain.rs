@@ -7,7 +7,7 @@ use crate::find::{Database, Place};
 use crate::manifest::BYTEWISE;
 use crate::scan::{Format, OTHER_NAME, Report};
 use crate::sums::{Sums, ratio};
-use crate::text::{bytes, count, percent, plural, tenths};
+use crate::text::{self, bytes, count, percent, plural, tenths};
 use crate::transform::Transform;
 use crate::verify;
 
@@ -117,7 +117,7 @@ impl Notes<'_> {
                 };
                 let text = format!(
                     "The MANIFEST of {} could not be read ({reason}): {then}",
-                    database.folder.display()
+                    text::path(&database.folder)
                 );
                 self.add(Weight::Wrong, "manifest", text);
             }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::{fs, iter};
 
 use crate::manifest::{self, BYTEWISE, Version};
+use crate::text;
 
 /// A folder with a CURRENT file, or with a MANIFEST that lacks one.
 pub struct Database {
@@ -40,11 +41,12 @@ impl Database {
                 true => "",
                 false => "; LevelDB does not open this database",
             };
-            let folder = self.folder.display();
+            let folder = text::path(&self.folder);
             complaints.push(format!("{folder}: its MANIFEST cannot be read: {error}{then}"));
         }
-        let missing =
-            |path: &PathBuf| format!("{}: MISSING, although the MANIFEST names it", path.display());
+        let missing = |path: &PathBuf| {
+            format!("{}: MISSING, although the MANIFEST names it", text::path(path))
+        };
         complaints.extend(self.missing.iter().map(missing));
         complaints
     }
@@ -98,7 +100,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Everything, String> {
     let mut everything = Everything::default();
     for path in paths {
         let found = add(path, &mut everything);
-        found.map_err(|error| format!("{}: {error}", path.display()))?;
+        found.map_err(|error| format!("{}: {error}", text::path(path)))?;
     }
     Ok(everything)
 }

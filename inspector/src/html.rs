@@ -8,7 +8,7 @@ use crate::explain::{self, Weight};
 use crate::find::Place;
 use crate::inspect::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::sums::{Sums, ratio};
-use crate::text::{bytes, count, percent, plural, tenths};
+use crate::text::{self, bytes, count, percent, plural, tenths};
 
 /// Rows of the list of tables; a report of a hundred thousand would open nowhere.
 const ROWS: usize = 2000;
@@ -64,7 +64,7 @@ pub fn page(findings: &Findings) -> String {
     }
     if findings.databases().is_empty() {
         for report in findings.reports.iter().take(5) {
-            let path = report.path.display().to_string();
+            let path = text::path(&report.path);
             let _ = writeln!(page, "<p class=\"soft\">{}</p>", escape(&path));
         }
     }

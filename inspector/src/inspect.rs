@@ -16,7 +16,7 @@ use crate::find::{Database, Everything, Place, find};
 use crate::html;
 use crate::scan::{Format, Options, Problem, Report};
 use crate::sums::{Counts, FILL_STEPS, Sums, ratio};
-use crate::text::{bytes, count, histogram, percent, plural, tenths, wrap};
+use crate::text::{self, bytes, count, histogram, percent, plural, tenths, wrap};
 use crate::work::{name, scan_all};
 use crate::{Failure, Lazy, print, print_json, verify};
 
@@ -68,7 +68,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let page = match &args.html {
         Some(path) => {
             let file = open_page(path, &args.paths, &everything);
-            Some(file.map_err(|error| format!("{}: {error}", path.display()))?)
+            Some(file.map_err(|error| format!("{}: {error}", text::path(path)))?)
         }
         None => None,
     };
@@ -90,14 +90,14 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
 
     if let (Some(path), Some(file)) = (&args.html, page) {
         write_over(file, &html::page(&findings))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+            .map_err(|error| format!("{}: {error}", text::path(path)))?;
     }
     if args.json {
         print_json(&to_json(&findings))?;
     } else {
         print(&to_text(&findings, args.all))?;
         if let Some(path) = &args.html {
-            print(&format!("\nThe report is in {}.\n", path.display()))?;
+            print(&format!("\nThe report is in {}.\n", text::path(path)))?;
         }
     }
     Ok(verify::status(&findings.reports, &findings.databases()).into())
@@ -180,8 +180,8 @@ fn to_text(findings: &Findings, all: bool) -> String {
 }
 
 pub fn describe(database: &Database) -> String {
-    let folder = database.folder.display();
-    let Ok(version) = &database.version else { return format!("{folder}") };
+    let folder = text::path(&database.folder);
+    let Ok(version) = &database.version else { return folder };
     let mut levels = Counts::default();
     for table in version.tables.values() {
         levels.count(table.level.into());
@@ -435,12 +435,12 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
     let mut text = String::new();
     for report in reports.iter().filter(|report| unused || report.place.is_used()) {
         for Problem { text: problem, .. } in &report.problems {
-            let first = format!("{}: ", report.path.display());
+            let first = format!("{}: ", text::path(&report.path));
             text += &format!("{first}{problem}\n");
         }
         let more = report.problem_count - report.problems.len() as u64;
         if more > 0 {
-            let _ = writeln!(text, "{}: and {} more", report.path.display(), count(more));
+            let _ = writeln!(text, "{}: and {} more", text::path(&report.path), count(more));
         }
     }
     if text.is_empty() { text } else { format!("\nDamage\n{text}") }

@@ -20,7 +20,7 @@ use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable};
 use crate::printable::printable;
 use crate::scan::OTHER_NAME;
-use crate::text::{bytes, count, hex, key as shown, plural, wrap};
+use crate::text::{self, bytes, count, hex, key as shown, plural, wrap};
 use crate::{Failure, print, verify};
 
 #[derive(Args)]
@@ -453,7 +453,7 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
         Place::Unused | Place::Stray => ", not in the MANIFEST".into(),
         Place::Unknown => String::new(),
     };
-    let _ = writeln!(text, "\n{}{level}", path.display());
+    let _ = writeln!(text, "\n{}{level}", text::path(path));
     if visit.vanished {
         text += "  deleted meanwhile, by a compaction\n";
     }

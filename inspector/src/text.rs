@@ -1,8 +1,11 @@
 //! Numbers, keys and plots as text.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use console::Term;
+
+use crate::printable::printable;
 
 /// 1234567 as 1,234,567.
 pub fn count(number: u64) -> String {
@@ -76,6 +79,11 @@ pub fn key(key: &[u8]) -> String {
     }
     let begin: String = text.chars().take(MOST).collect();
     format!("{begin}... ({} bytes)", key.len())
+}
+
+/// A path as a terminal can show it: a file's name may hold anything.
+pub fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }
 
 pub fn plural(number: u64, one: &str, many: &str) -> String {

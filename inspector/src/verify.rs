@@ -13,7 +13,7 @@ use crate::find::{Database, Place, find};
 use crate::inspect::problems;
 use crate::scan::{Format, LostKey, Options, Report};
 use crate::sums::Sums;
-use crate::text::{bytes, count, hex, key, plural, wrap};
+use crate::text::{self, bytes, count, hex, key, plural, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
 
@@ -68,7 +68,7 @@ pub fn status_of(wrong: bool, unreadable: bool) -> u8 {
 fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     let mut text = String::new();
     for report in reports {
-        let path = report.path.display();
+        let path = text::path(&report.path);
         if report.vanished {
             let _ = writeln!(text, "{path}: deleted meanwhile, by a compaction; not checked");
             continue;

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::find::Found;
 use crate::scan::{Options, Report, scan};
+use crate::text;
 
 /// Scans all tables; the reports are in the order of `tables`.
 pub fn scan_all(tables: &[Found], options: Options) -> Vec<Report> {
@@ -56,5 +57,5 @@ fn bar(tables: &[Found]) -> ProgressBar {
 }
 
 pub fn name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    text::path(Path::new(path.file_name().unwrap_or(path.as_os_str())))
 }

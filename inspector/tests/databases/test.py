@@ -1021,6 +1021,30 @@ class Unusual(unittest.TestCase):
             self.assertNotIn("\x1b", done.stdout)
         self.assertNotRegex(read(page), b"\x1b|\x07|[^>]<b>")
 
+    def test_names_of_files_are_no_commands_to_a_terminal(self):
+        name = "names\x1b[31m\x07\n"
+        path = os.path.join(WORK, name)
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(by_leveldb("names-of-files", 200, 20), path)
+        one = table_of(path)
+        page = os.path.join(path, name + ".html")
+        written(os.path.join(path, name + ".ldb"), b"no table")
+        ways = [["verify", path], ["probe", path, "key00000007"],
+                ["inspect", "--html", page, path], ["inspect", "--html", one, path],
+                ["inspect", path + "no"]]
+        for contents in read(one), b"no table", None:
+            if contents is None:
+                os.remove(one)
+                ways = [["verify", path]]
+            else:
+                written(one, contents)
+            for args in ways:
+                done = command(*args)
+                self.assertNotRegex(done.stdout + done.stderr, "[\x1b\x07]", args)
+                self.assertIn(r"names\u{1b}[31m\u{7}\n", done.stdout + done.stderr, args)
+            self.assertNotRegex(read(page), b"[\x1b\x07]")
+        shutil.rmtree(path)
+
     def test_what_cannot_be_written(self):
         path = by_leveldb("written-where", 200, 20)
         done = command("inspect", "--html", "/no such folder/report.html", path)
