@@ -23,7 +23,7 @@ pub struct Size {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<f64>,
     /// Bits per key, as NewBloomFilterPolicy takes them
-    #[arg(long, value_name = "BITS", conflicts_with = "rate")]
+    #[arg(long, value_name = "BITS", conflicts_with = "rate", allow_negative_numbers = true)]
     bits_per_key: Option<i32>,
     /// The bytes that the filter may take
     #[arg(long, value_name = "BYTES", value_parser = number, conflicts_with_all = ["rate", "bits_per_key"])]

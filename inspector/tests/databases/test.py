@@ -1265,6 +1265,8 @@ class Reports(unittest.TestCase):
             args = "--keys", keys_, "--bits-per-key", bits
             self.assertIn(text, " ".join(size(*args)[1]["remarks"]))
             self.assertIn(text, " ".join(command("size", *args).stdout.split()))
+        # Unwise, and a number.
+        self.assertEqual(size("--bits-per-key", "-5"), size("--bits-per-key=-5"))
         self.assertIn("bits per key", command("size", "--plot").stdout)
         self.assertEqual(command("size", "--rate", "7").returncode, 2)
 
