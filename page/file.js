@@ -151,6 +151,10 @@ class FilePart {
     const answer = table.find(key);
     if (!answer) return probes.say("wrong", "The index is damaged.", "LevelDB would not get this far.");
     const { number, may, there, offset } = answer;
+    if (there === "nowhere") {
+      probes.clear();
+      return probes.say("miss", "Not in this file.", `The keys are not in the order of their bytes, so that the filter that LevelDB asks for ${quoted(text)} is not known; no block that can be read has it.`);
+    }
     if (offset === NONE) {
       probes.clear();
       return probes.say("miss", "No block for it.", `${quoted(text)} comes after the last key of this file: LevelDB asks no filter.`);

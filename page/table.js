@@ -2,7 +2,7 @@
 // A table file in the memory of a wasm of its own, read by the same code as the command-line inspector.
 
 const NONE = 0xffffffff;
-const FOUND = ["no", "stored", "deleted", "unreadable"];
+const FOUND = ["no", "stored", "deleted", "unreadable", "nowhere"];
 
 class TableFile {
   constructor(bloom, bytes) {

@@ -31,6 +31,8 @@ pub struct Opened {
     table: Option<Table<File, Portable>>,
     /// The contents of the filter block.
     filters: Vec<u8>,
+    /// The keys are in the order of their bytes, as far as they can be read.
+    bytewise: bool,
     /// The first data block that could not be read, in words.
     trouble: String,
     answer: Vec<u8>,
@@ -42,6 +44,8 @@ mod found {
     pub const STORED: u32 = 1;
     pub const DELETED: u32 = 2;
     pub const UNREADABLE: u32 = 3;
+    /// In no block; which one LevelDB would read is not known.
+    pub const NOWHERE: u32 = 4;
 }
 
 /// No such filter or block.
@@ -61,8 +65,13 @@ impl Opened {
         if !table.filters().is_empty() {
             filters = table.read_filters(0)?;
         }
-        let mut opened =
-            Opened { table: Some(table), filters, trouble: String::new(), answer: Vec::new() };
+        let mut opened = Opened {
+            table: Some(table),
+            filters,
+            bytewise: true,
+            trouble: String::new(),
+            answer: Vec::new(),
+        };
         opened.look_around()?;
         Ok(opened)
     }
@@ -116,6 +125,7 @@ impl Opened {
             let numbers = [range.start as u32, filter.len() as u32, set, blocks, keys, entries];
             push(&mut answer, &numbers);
         }
+        self.bytewise = walk.bytewise;
         self.answer = answer;
         self.trouble = trouble;
         Ok(())
@@ -126,7 +136,13 @@ impl Opened {
     fn find(&mut self, key: &[u8]) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let mut answer = Vec::new();
-        match table.block_for(key, |a, b| a.cmp(b))? {
+        let block = match self.bytewise {
+            true => table.block_for(key, |a, b| a.cmp(b))?,
+            // There is no MANIFEST here to name the comparator.
+            false => self.block_with(key)?,
+        };
+        match block {
+            None if !self.bytewise => push(&mut answer, &[NONE, 0, found::NOWHERE, NONE]),
             None => push(&mut answer, &[NONE, 0, found::NOT_STORED, NONE]),
             Some(handle) => {
                 let filters = self.parsed()?;
@@ -151,6 +167,22 @@ impl Opened {
         }
         self.answer = answer;
         Ok(())
+    }
+
+    /// The first block that holds the key, wherever that is.
+    fn block_with(&self, key: &[u8]) -> Result<Option<BlockHandle>, Error> {
+        let Some(table) = &self.table else { return Ok(None) };
+        let mut walk = Walk::default();
+        let mut data = table.data_blocks();
+        while let Some(block) = data.next()? {
+            let mut here = false;
+            // What is wrong with a block was said when the file was opened.
+            let _ = walk.block(table, block.handle, &mut |entry, _| here |= entry.user_key == key);
+            if here {
+                return Ok(Some(block.handle));
+            }
+        }
+        Ok(None)
     }
 
     /// Answers: the keys that a filter was made for, each with its length before it, as far as they
@@ -202,11 +234,18 @@ impl Counts {
 }
 
 /// A walk over data blocks, in order. LevelDB keeps versions of a key one after another.
-#[derive(Default)]
 struct Walk {
     buffers: Buffers,
     any: bool,
     last: Vec<u8>,
+    /// No key was before the one before it.
+    bytewise: bool,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Walk { buffers: Buffers::default(), any: false, last: Vec::new(), bytewise: true }
+    }
 }
 
 impl Walk {
@@ -222,6 +261,7 @@ impl Walk {
         while let Some(entry) = entries.next()? {
             if let Some(key) = InternalKey::parse(entry.key) {
                 let another = !self.any || self.last != key.user_key;
+                self.bytewise &= self.last[..] <= *key.user_key;
                 self.any = true;
                 show(key, another);
                 self.last.clear();
@@ -240,6 +280,7 @@ pub unsafe extern "C" fn table_open(start: *mut u8, len: usize) -> *mut Opened {
     Box::into_raw(Box::new(Opened::read(file).unwrap_or_else(|error| Opened {
         table: None,
         filters: Vec::new(),
+        bytewise: true,
         trouble: String::new(),
         answer: error.to_string().into_bytes(),
     })))

@@ -81,11 +81,16 @@ def database():
     folder = request["folder"]
     values = request["values"]
     bits_per_key = request["bits_per_key"]
+    own_order = {}
+    if request["reversed"]:
+        own_order["comparator"] = lambda a, b: (a < b) - (a > b)
+        own_order["comparator_name"] = b"test.Reversed"
     db = plyvel.DB(
         folder,
         create_if_missing=True,
         bloom_filter_bits=bits_per_key,
         compression=request["compression"],
+        **own_order,
     )
     for number, key in enumerate(request["keys"]):
         db.put(bytes.fromhex(key), b"value " * values[number % len(values)])

@@ -33,7 +33,7 @@ function oracle(request) {
 const cFilter = (bitsPerKey, keys) => oracle({ ask: "filters", filters: [[bitsPerKey, keys.map(hex)]] })[0];
 
 let databases = 0;
-function stockTable({ keys, deleted = [], values = [20], bitsPerKey = 10, compression = null }) {
+function stockTable({ keys, deleted = [], values = [20], bitsPerKey = 10, compression = null, reversed = false }) {
   const tables = oracle({
     ask: "database",
     folder: join(folder, String(databases++)),
@@ -42,6 +42,7 @@ function stockTable({ keys, deleted = [], values = [20], bitsPerKey = 10, compre
     values,
     bits_per_key: bitsPerKey,
     compression,
+    reversed,
   });
   assert.equal(tables.length, 1);
   return tables[0];
@@ -494,6 +495,25 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await dropped(damaged), /1 data block cannot be read.*checksum/);
   assert.ok(await page.isVisible("#file-part"));
   assert.match(await dropped(whole), /with 3,000 keys/);
+});
+
+test("keys in another order than that of their bytes are found", async () => {
+  // Of one block, the index has one key.
+  for (const keys of [USERS, FRUIT]) {
+    await drop(stockTable({ keys, values: [40], reversed: true }));
+    const answers = await page.evaluate((keys) => keys.map((key) => {
+      const { may, there } = filePart.table.find(keyBytes(key));
+      return may && there;
+    }), keys);
+    assert.deepEqual(new Set(answers), new Set(["stored"]));
+    const find = async (key) => {
+      await page.fill("#file-key", key);
+      await page.press("#file-key", "Enter");
+      return settled(page, "#file-verdict");
+    };
+    assert.match(await find(keys[7]), /Maybe there, and it is.*finds it/);
+    for (const absent of ["aaa", `${keys[7]}x`, "zebra"]) assert.match(await find(absent), /Not in this file.*not in the order of their bytes/);
+  }
 });
 
 test("of two files the last is shown, however long the first takes, or neither", async () => {
