@@ -420,6 +420,10 @@ impl Notes<'_> {
             );
             self.add(Weight::Note, "vanished", text);
         }
+        let worth = verify::worth_of_named(self.reports.iter().copied());
+        if !worth.is_empty() {
+            self.add(Weight::Note, "unused", worth);
+        }
         let unused = verify::sums(self.unused.iter().copied());
         let here = self.unused.iter().filter(|report| !report.vanished);
         let places = here.map(|report| report.place);

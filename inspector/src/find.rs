@@ -75,12 +75,14 @@ pub enum Place {
     /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy under
     /// a name of somebody's own.
     Stray,
+    /// Either of these, and somebody wants to know about this very table.
+    Named,
     /// There is no MANIFEST to ask.
     Unknown,
 }
 
 impl Place {
-    /// LevelDB reads it, as far as is known.
+    /// It counts: LevelDB reads it, as far as is known, or somebody named it.
     pub fn is_used(self) -> bool {
         !matches!(self, Place::Unused | Place::Stray)
     }
@@ -116,10 +118,9 @@ fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
     let known = everything.database_of.iter().rev().flatten().find(|known| known.folder == folder);
     let database = known.cloned().or_else(|| database(folder).map(Rc::new));
     add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
-    // Somebody wants to know about this very table, in use or not.
     if let Some(Found { place, .. }) = everything.tables.last_mut() {
         if !place.is_used() {
-            *place = Place::Unknown;
+            *place = Place::Named;
         }
     }
     Ok(())

@@ -406,7 +406,7 @@ pub fn table_row(report: &Report, data: bool) -> [String; 9] {
     let (sums, bloom) = (&report.sums, &report.sums.bloom);
     let level = match report.place {
         Place::Level(level) => level.to_string(),
-        Place::Unused | Place::Stray => "unused".into(),
+        Place::Unused | Place::Stray | Place::Named => "unused".into(),
         Place::Unknown => "?".into(),
     };
     let name = name(&report.path);

@@ -253,7 +253,7 @@ fn in_order<'t>(tables: &'t [Found], database: Option<&Database>) -> Vec<&'t Fou
             (level, first, Reverse(found.number))
         }
         Place::Level(level) => (level, None, Reverse(found.number)),
-        Place::Unknown | Place::Unused | Place::Stray => (u32::MAX, None, Reverse(found.number)),
+        _ => (u32::MAX, None, Reverse(found.number)),
     });
     tables
 }
@@ -450,7 +450,7 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
     let mut text = String::new();
     let level = match visit.place {
         Place::Level(level) => format!(", level {level}"),
-        Place::Unused | Place::Stray => ", not in the MANIFEST".into(),
+        Place::Unused | Place::Stray | Place::Named => ", not in the MANIFEST".into(),
         Place::Unknown => String::new(),
     };
     let _ = writeln!(text, "\n{}{level}", text::path(path));

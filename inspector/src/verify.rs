@@ -180,15 +180,32 @@ pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
     }
 }
 
+/// What a table is worth that was named, and is not in the MANIFEST; nothing where there is none.
+pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
+    let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
+    match named {
+        0 => String::new(),
+        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it."
+            .into(),
+        named => format!(
+            "{} tables are here because they were named. They are not in the MANIFEST: LevelDB does not \
+             read them.",
+            count(named as u64)
+        ),
+    }
+}
+
 fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let unused = unused(reports);
     let here = reports.iter().filter(|report| !report.vanished);
     let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
-    let fate = if fate.is_empty() { fate } else { wrap(&fate, "") };
+    let worth = worth_of_named(reports.iter());
+    let outside = [worth, fate].into_iter().filter(|text| !text.is_empty());
+    let outside: String = outside.map(|text| wrap(&text, "")).collect();
     let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
     if used.peek().is_none() {
         let why = no_tables(reports, databases);
-        return wrap(&format!("{why} There is nothing to verify."), "") + &fate;
+        return wrap(&format!("{why} There is nothing to verify."), "") + &outside;
     }
     let total = sums(used);
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
@@ -217,7 +234,7 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     if total.tables_with_filters == 0 && damaged == 0 && unreadable == 0 {
         verdict += " There are no filters.";
     }
-    wrap(&read, "") + &wrap(&verdict, "") + &fate
+    wrap(&read, "") + &wrap(&verdict, "") + &outside
 }
 
 fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Serialize {

@@ -1146,6 +1146,11 @@ class Paths(unittest.TestCase):
             self.assertRegex(text, "2 tables .*are not in the MANIFEST: LevelDB does not read them, and "
                              "deletes them when it opens the database")
         self.assertIn("0 of 0 tables", text)
+        for way in "verify", "inspect":
+            for files, said in (([one], "1 table is"), (glob.glob(f"{path}/*.ldb"), "2 tables are")):
+                text = " ".join(command(way, *files).stdout.split())
+                self.assertRegex(text, f"{said} here because .* LevelDB does not read")
+        self.assertIn("000005.ldb, not in the MANIFEST", command("probe", one, "key00000007").stdout)
 
     def test_copies_under_other_names(self):
         path = by_leveldb("copies", 1000, 100)
