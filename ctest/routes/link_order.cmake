@@ -58,3 +58,8 @@ foreach(linker bfd gold lld)
       LINE -Wl,-u,leveldb_bloom_active ${archives_${language}} ${ours_static})
   endforeach()
 endforeach()
+
+# The program hides its C++ library, and snappy brings another, whose strings do for it.
+link_test(hidden-libstdcxx cxx bfd EXPECT ROUTES append-cxx11 SAYS ${active_cxx11}
+  LINE ${ours_shared} "${ROUTES_LEVELDB_ARCHIVE}" "${ROUTES_SNAPPY}" -lpthread -static-libstdc++
+    -static-libgcc -Wl,--exclude-libs,libstdc++.a)

@@ -34,6 +34,11 @@ target_compile_definitions(routes_old_string_plugin_hidden_static
   PRIVATE _GLIBCXX_USE_CXX11_ABI=0 HIDDEN SHARED)
 target_link_libraries(routes_old_string_plugin_hidden_static PRIVATE leveldb_bloom::static)
 
+plugin(hidden_library_plugin hidden_library_plugin.cc)
+target_link_libraries(routes_hidden_library_plugin PRIVATE "${ROUTES_LEVELDB_ARCHIVE}"
+  "${ROUTES_SNAPPY}" -lpthread -static-libstdc++ -static-libgcc
+  "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/hidden_library_plugin.map")
+
 # plugin_test(NAME HOST PLUGIN LINE...)
 function(plugin_test name host plugin)
   list(JOIN ARGN "\n" lines)
@@ -60,6 +65,12 @@ plugin_test(old_string.hidden_static plugin_host_alone old_string_plugin_hidden_
   "${found}")
 set_tests_properties(routes.plugin.old_string.hidden_static PROPERTIES ENVIRONMENT
   "LD_PRELOAD=$<TARGET_FILE:routes_fake_create>")
+
+# The original makes its filters; ours answers.
+plugin_test(hidden_library plugin_host_alone hidden_library_plugin "no LevelDB"
+  "${ours}: 100 keys are found")
+set_tests_properties(routes.plugin.hidden_library PROPERTIES ENVIRONMENT
+  "LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>")
 
 # Its policies are called by another LevelDB, with the new string.
 route_test(plugin.old_string.static_preloaded ROUTES append-cxx11

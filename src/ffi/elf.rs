@@ -3,14 +3,14 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-use super::memory;
+use super::{memory, modules};
 
 #[cfg(target_pointer_width = "32")]
-use libc::{Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
+use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
 #[cfg(target_pointer_width = "64")]
-use libc::{Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
+use libc::{Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
 
-/// The tables of one loaded module. Only made while dl_iterate_phdr keeps the module loaded.
+/// The tables of one loaded module. Only made while something keeps the module loaded.
 #[derive(Default)]
 pub(super) struct Tables {
     base: usize,
@@ -58,13 +58,39 @@ pub(super) struct Reference {
 }
 
 impl Tables {
+    /// The tables of the module around `address`, by the headers with which its file begins: no lock is
+    /// taken that a child of fork may find taken.
+    ///
     /// # Safety
-    /// `info` is what dl_iterate_phdr passed to the callback that runs.
-    unsafe fn read(info: &libc::dl_phdr_info) -> Option<Tables> {
-        // SAFETY: the headers are a loaded module's; a dynamic section ends with DT_NULL.
+    /// The module stays loaded.
+    unsafe fn around(address: *const c_void) -> Option<Tables> {
+        let start = modules::start_of(address)?;
+        // SAFETY: where a loader has put the beginning of a file, which says whether it is one of ELF.
         unsafe {
-            let base = info.dlpi_addr as usize;
-            let dynamic = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+            if !(*start.cast::<[u8; 4]>()).eq(b"\x7fELF") {
+                return None;
+            }
+            let header = &*start.cast::<FileHeader>();
+            let headers: &[ProgramHeader] = memory::array(
+                start.byte_add(header.e_phoff as usize).cast(),
+                usize::from(header.e_phnum),
+            );
+            let loaded = headers.iter().find(|header| header.p_type == libc::PT_LOAD)?;
+            if loaded.p_offset != 0 {
+                return None;
+            }
+            Tables::read((start as usize).wrapping_sub(loaded.p_vaddr as usize), headers)
+        }
+    }
+
+    /// # Safety
+    /// The headers are those of a module that stays loaded, at `base`.
+    // Once, not in both of its callers: that is a kilobyte.
+    #[inline(never)]
+    unsafe fn read(base: usize, headers: &[ProgramHeader]) -> Option<Tables> {
+        // SAFETY: a loaded module's dynamic section ends with DT_NULL.
+        unsafe {
+            let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
             // A module that was linked for a higher place than it has got has a base below 0. (With 32
             // bits such a number is a high place.) Loaders that leave offsets give it none.
             let below_0 = cfg!(target_pointer_width = "64") && (base as isize) < 0;
@@ -146,50 +172,27 @@ impl Tables {
     }
 }
 
-/// # Safety
-/// As [`Tables::read`].
-unsafe fn headers(info: &libc::dl_phdr_info) -> &[ProgramHeader] {
-    // SAFETY: the caller's promise.
-    unsafe { memory::array(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
-}
-
 /// Calls `visit` with the names that the module around `address` imports from others, some of them
 /// several times: those that something in it refers to, and whether it can do without. (How many
-/// symbols there are, no table says that all modules have.) What it calls may not load, unload or look
-/// up anything: the loader's lock is held.
+/// symbols there are, no table says that all modules have.) Returns false where nobody can say. The
+/// module stays loaded meanwhile: its code calls us, or a name was just found in it.
 // Once, not in each of its callers: that is two kilobytes.
 #[inline(never)]
-pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr, bool)) {
+pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr, bool)) -> bool {
     const STB_WEAK: u8 = 2;
-    for_each_module(&mut |info| {
-        // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
-        let (headers, tables) = unsafe { (headers(info), Tables::read(info)) };
-        let offset = (address as usize).wrapping_sub(info.dlpi_addr as usize);
-        let around = |header: &ProgramHeader| {
-            header.p_type == libc::PT_LOAD
-                && offset.wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
-        };
-        if let (true, Some(tables)) = (headers.iter().any(around), tables) {
-            tables.each_relocation(&mut |symbol, _| {
-                if symbol.st_shndx == 0 {
-                    visit(tables.name(symbol), symbol.st_info >> 4 == STB_WEAK);
-                }
-            });
+    // SAFETY: the caller's word.
+    let Some(tables) = (unsafe { Tables::around(address) }) else { return false };
+    tables.each_relocation(&mut |symbol, _| {
+        if symbol.st_shndx == 0 {
+            visit(tables.name(symbol), symbol.st_info >> 4 == STB_WEAK);
         }
     });
+    true
 }
 
-/// Calls `visit` with the tables of every module, as [`imports_around`].
-pub(super) fn in_every_module(visit: &mut dyn FnMut(&Tables)) {
-    for_each_module(&mut |info| {
-        // SAFETY: `for_each_module` passes what dl_iterate_phdr does.
-        if let Some(tables) = unsafe { Tables::read(info) } {
-            visit(&tables);
-        }
-    });
-}
-
-fn for_each_module(mut visit: &mut dyn FnMut(&libc::dl_phdr_info)) {
+/// Calls `visit` with the tables of every module. What it calls may not load, unload or look up
+/// anything: the loader's lock is held.
+pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables)) {
     // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visit`, which outlives it.
     unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
 }
@@ -199,7 +202,14 @@ unsafe extern "C" fn pass_on(
     _size: usize,
     visit: *mut c_void,
 ) -> c_int {
-    // SAFETY: `for_each_module` gave `visit`; dl_iterate_phdr passes a valid entry.
-    unsafe { (*visit.cast::<&mut dyn FnMut(&libc::dl_phdr_info)>())(&*info) };
+    // SAFETY: `in_every_module` gave `visit`; dl_iterate_phdr passes a valid entry, and keeps what it is
+    // of loaded.
+    unsafe {
+        let visit = &mut *visit.cast::<&mut dyn FnMut(&Tables)>();
+        let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
+        if let Some(tables) = Tables::read((*info).dlpi_addr as usize, headers) {
+            visit(&tables);
+        }
+    }
     0
 }

@@ -122,6 +122,11 @@ pub(super) fn is_own(address: *const c_void) -> bool {
     are_one(address, &raw const OWN_ADDRESS as *const c_void)
 }
 
+/// Where the module around `address` begins.
+pub(super) fn start_of(address: *const c_void) -> Option<*const c_void> {
+    Module::of(address).map(|module| module.base.cast_const())
+}
+
 /// Whether two addresses lie in one module.
 #[inline(never)]
 pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {

@@ -16,7 +16,8 @@
 //!    one kind; a string that we do not know then only where the calling module links its host, or is
 //!    the program;
 //! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
-//!    agree.
+//!    agree;
+//! 4. the same again with an `append` that may not be the host's own (see `Trust`).
 //!
 //! Where a place has LevelDB, but not a string that we know, its own code does the append: an
 //! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
@@ -197,8 +198,19 @@ pub(super) enum Way {
 type Accept<'a> = &'a mut dyn FnMut(Way) -> Option<Route>;
 
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
-/// unknown), best first, until it takes one.
+/// unknown), best first, until it takes one. An `append` that may be another library's than the host's
+/// comes last.
 pub(super) fn find(
+    caller: *const c_void,
+    linked_create: Option<CreatePolicy>,
+    accept: Accept<'_>,
+) -> Option<Route> {
+    let found = find_with(Trust::Imported, caller, linked_create, &mut *accept);
+    found.or_else(|| find_with(Trust::AnyOfItsKind, caller, linked_create, accept))
+}
+
+fn find_with(
+    trust: Trust,
     caller: *const c_void,
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
@@ -210,8 +222,8 @@ pub(super) fn find(
         _ => None,
     };
     let callers_own = match module {
-        _ if own => linked_string(true).and_then(&mut *accept),
-        Some(module) => find_in(module, caller, accept),
+        _ if own => linked_string(true, trust).and_then(&mut *accept),
+        Some(module) => find_in(module, caller, trust, accept),
         None => None,
     };
     let found = callers_own.or_else(|| {
@@ -221,7 +233,7 @@ pub(super) fn find(
             _ => accept(way),
         };
         let linked = module.filter(|_| !own);
-        let linked = linked.and_then(|it| find_in(it, ptr::null(), &mut accept_linked));
+        let linked = linked.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
         // A host that the module does not link makes what appends to that host's own string.
         let mut accept_of_others = |way| match (way, imported) {
             (Way::Create(create), Some(_))
@@ -233,15 +245,15 @@ pub(super) fn find(
             _ => accept_linked(way),
         };
         linked
-            .or_else(|| find_linked(linked_create, &mut accept_of_others))
-            .or_else(|| find_in(&Scope::Global, ptr::null(), &mut accept_of_others))
+            .or_else(|| find_linked(linked_create, trust, &mut accept_of_others))
+            .or_else(|| find_in(&Scope::Global, ptr::null(), trust, &mut accept_of_others))
             .or_else(|| {
                 let scope = scope.as_ref().unwrap_or(&Scope::Global);
                 let way = match imported {
                     Some(kind) => {
                         find_append(scope, kind).map(|append| Way::Append(append, kind.route))
                     }
-                    None if caller.is_null() => find_unanimous(),
+                    None if caller.is_null() => find_unanimous(trust),
                     None => None,
                 };
                 way.and_then(accept)
@@ -282,7 +294,8 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     // A host that is not in the global scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
         modules::for_each(&mut |scope| {
-            if find_string(scope, ptr::null()).is_some() || find_create(scope).is_some() {
+            let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
+            if string.is_some() || find_create(scope).is_some() {
                 found = true;
                 complete_type_info(scope);
             }
@@ -312,28 +325,37 @@ fn linked() -> &'static Linked {
 
 /// The string of the host that the linker resolved: one in our own module, or wherever it is.
 #[inline(never)]
-fn linked_string(own: bool) -> Option<Way> {
+fn linked_string(own: bool, trust: Trust) -> Option<Way> {
     linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
-        Some(append) if !string.host.is_null() && (!own || modules::is_own(string.host)) => {
+        Some(append)
+            if !string.host.is_null()
+                && (!own || modules::is_own(string.host))
+                && is_the_hosts(append, string.host, kind, trust) =>
+        {
             Some(Way::Append(append, kind.route))
         }
         _ => None,
     })
 }
 
-fn find_linked(create: Option<CreatePolicy>, accept: Accept<'_>) -> Option<Route> {
+fn find_linked(create: Option<CreatePolicy>, trust: Trust, accept: Accept<'_>) -> Option<Route> {
     // A LevelDB in our own module is the one that we were linked to. What it leaves undefined of
     // other kinds of string, another LevelDB in the process may have defined.
-    linked_string(true)
-        .or_else(|| linked_string(false))
+    linked_string(true, trust)
+        .or_else(|| linked_string(false, trust))
         .or(create.map(Way::Create))
         .and_then(accept)
 }
 
 /// What is there in `scope`; unless `around` is NULL, in the module around it alone.
 #[inline(never)]
-fn find_in(scope: &Scope, around: *const c_void, accept: Accept<'_>) -> Option<Route> {
-    if let Some((append, route)) = find_string(scope, around) {
+fn find_in(
+    scope: &Scope,
+    around: *const c_void,
+    trust: Trust,
+    accept: Accept<'_>,
+) -> Option<Route> {
+    if let Some((append, route)) = find_string(scope, around, trust) {
         return accept(Way::Append(append, route));
     }
     find_create(scope)
@@ -352,11 +374,11 @@ fn is_within(found: *const c_void, around: *const c_void) -> bool {
 }
 
 /// The string of every LevelDB in the process, if all have the same kind.
-fn find_unanimous() -> Option<Way> {
+fn find_unanimous(trust: Trust) -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
     modules::for_each(&mut |scope| {
-        if let Some((append, route)) = find_string(scope, ptr::null()) {
+        if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
             differ = unanimous.is_some_and(|(_, first)| first != route);
             unanimous = unanimous.or(Some((append, route)));
         }
@@ -367,18 +389,40 @@ fn find_unanimous() -> Option<Way> {
 
 /// The string whose members the module around `caller` imports, if it is one kind only.
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
-    let mut used = [false; STRING_KINDS.len()];
-    elf::imports_around(caller, &mut |name, weak| {
-        let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
-        let member = member.strip_prefix(b"K").unwrap_or(member);
-        for (used, kind) in used.iter_mut().zip(&STRING_KINDS) {
-            // We import each `append` weakly, as other copies of us do.
-            *used |= member.starts_with(kind.members.as_bytes()) && !(weak && name == kind.append);
-        }
-    });
-    let mut kinds = used.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
+    let imported = Imported::around(caller)?;
+    let mut kinds = imported.strings.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
     let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };
     Some(kind)
+}
+
+/// What a module imports of a C++ library.
+struct Imported {
+    /// Members of each of `STRING_KINDS`.
+    strings: [bool; STRING_KINDS.len()],
+    /// Members of anything in namespace std.
+    any: bool,
+}
+
+impl Imported {
+    /// Nothing where nobody can say.
+    // Once, not in both of its callers: that is half a kilobyte.
+    #[inline(never)]
+    fn around(address: *const c_void) -> Option<Imported> {
+        let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
+        let known = elf::imports_around(address, &mut |name, weak| {
+            let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
+            // We import each `append` weakly, as other copies of us do.
+            if weak && STRING_KINDS.iter().any(|kind| kind.append == name) {
+                return;
+            }
+            let member = member.strip_prefix(b"K").unwrap_or(member);
+            imported.any |= member.starts_with(b"S");
+            for (used, kind) in imported.strings.iter_mut().zip(&STRING_KINDS) {
+                *used |= member.starts_with(kind.members.as_bytes());
+            }
+        });
+        known.then_some(imported)
+    }
 }
 
 fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
@@ -389,14 +433,35 @@ fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
 
 /// The string of a LevelDB in `scope`; unless `around` is NULL, of one in the module around it.
 #[inline(never)]
-fn find_string(scope: &Scope, around: *const c_void) -> Option<(Append, Route)> {
+fn find_string(scope: &Scope, around: *const c_void, trust: Trust) -> Option<(Append, Route)> {
     STRING_KINDS.iter().find_map(|kind| {
         let host = scope.find(kind.host)?;
         if !is_within(host.as_ptr(), around) {
             return None;
         }
-        Some((find_append(scope, kind)?, kind.route))
+        let append = find_append(scope, kind)?;
+        is_the_hosts(append, host.as_ptr(), kind, trust).then_some((append, kind.route))
     })
+}
+
+/// Which `append` outside of the host's module is taken for its string's. A host that hides a C++ library
+/// of its own imports nothing of another, and yet may have one in sight, by a library that it links.
+#[derive(Clone, Copy)]
+enum Trust {
+    /// That of a library of which the host imports something.
+    Imported,
+    /// Any. It allocates as its own library does, which is how the host does it unless that has an
+    /// `operator new` of its own and hides it. Not of copy-on-write strings, whose empty one is a place
+    /// in their library that another would give back.
+    AnyOfItsKind,
+}
+
+fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
+    modules::are_one(append as *const c_void, host)
+        || match trust {
+            Trust::Imported => Imported::around(host).is_none_or(|imported| imported.any),
+            Trust::AnyOfItsKind => kind.route != Route::AppendCopyOnWrite,
+        }
 }
 
 fn find_create(scope: &Scope) -> Option<CreatePolicy> {

@@ -4,6 +4,7 @@
 use alloc::alloc::{alloc, dealloc};
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
+use core::ptr;
 
 use super::Key;
 
@@ -58,15 +59,6 @@ struct Allocated {
     layout: Layout,
 }
 
-impl Allocated {
-    /// Of a size that is not zero.
-    #[inline(always)]
-    fn new(layout: Layout) -> Allocated {
-        // SAFETY: the size is not zero.
-        Allocated { memory: unsafe { alloc(layout) }, layout }
-    }
-}
-
 impl Drop for Allocated {
     #[inline(always)]
     fn drop(&mut self) {
@@ -81,12 +73,14 @@ impl Drop for Allocated {
 #[inline(always)]
 fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUninit<T>])) -> bool {
     let mut stack = [const { MaybeUninit::<T>::uninit() }; ON_STACK];
-    let allocated;
+    let mut allocated = Allocated { memory: ptr::null_mut(), layout: Layout::new::<T>() };
     let memory = match stack.get_mut(..len) {
         Some(memory) => memory,
         None => {
             let Ok(layout) = Layout::array::<T>(len) else { return false };
-            allocated = Allocated::new(layout);
+            allocated.layout = layout;
+            // SAFETY: not of no bytes: those are on the stack.
+            allocated.memory = unsafe { alloc(layout) };
             if allocated.memory.is_null() {
                 return false;
             }
