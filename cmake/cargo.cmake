@@ -66,15 +66,20 @@ set(shared_name "libleveldb_bloom.so.${PROJECT_VERSION}")
 set(soname "libleveldb_bloom.so.${PROJECT_VERSION_MAJOR}")
 file(MAKE_DIRECTORY "${lib_dir}")
 
-# Rust links with the cc in PATH, unless it is told of another. Where there is none, CMake's compiler is.
+# Rust links and compiles C with the cc in PATH, unless it is told of another: where there is none, of
+# CMake's compiler.
 set(cargo_environment "CARGO_TARGET_DIR=${cargo_dir}")
 string(TOUPPER "CARGO_TARGET_${cargo_host}_LINKER" cargo_linker)
 string(REPLACE "-" "_" cargo_linker "${cargo_linker}")
 find_program(LEVELDB_BLOOM_CC cc NO_DEFAULT_PATH PATHS ENV PATH
-  DOC "What Rust links leveldb_bloom with, where it is told of no other")
+  DOC "What Rust links leveldb_bloom with, and compiles its C, where it is told of no other")
 mark_as_advanced(LEVELDB_BLOOM_CC)
-if(NOT LEVELDB_BLOOM_CC AND NOT DEFINED ENV{${cargo_linker}})
-  list(APPEND cargo_environment "${cargo_linker}=${CMAKE_C_COMPILER}")
+if(NOT LEVELDB_BLOOM_CC)
+  foreach(name CC ${cargo_linker})
+    if(NOT DEFINED ENV{${name}})
+      list(APPEND cargo_environment "${name}=${CMAKE_C_COMPILER}")
+    endif()
+  endforeach()
 endif()
 
 # A target rather than a command with dependencies: cargo knows best what has changed, and says so

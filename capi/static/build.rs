@@ -1,16 +1,23 @@
 //! Compiles leveldb_names.c, which defines what Rust cannot: weak symbols.
 
+use std::env;
+use std::path::Path;
+
 fn main() {
-    println!("cargo:rerun-if-changed=leveldb_names.c");
-    cc::Build::new()
-        .file("leveldb_names.c")
-        .warnings(true)
-        .extra_warnings(true)
-        // rustc's index of the archive would not have the names of an object of gcc's for linking.
-        .flag_if_supported("-fno-lto")
-        .compile("leveldb_names");
+    const SOURCE: &str = "leveldb_names.c";
+    println!("cargo:rerun-if-changed={SOURCE}");
+    let mut build = cc::Build::new();
+    build.warnings(true).extra_warnings(true);
+    let object = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("leveldb_names.o");
+    // rustc's index of the archive would not have the names of an object for linking as a whole. Behind
+    // what CFLAGS asks for, as distributions do; so it is run here, for which `cc` has no way.
+    let mut compiler = build.get_compiler().to_command();
+    compiler.args(["-fno-lto", "-c", SOURCE, "-o"]).arg(&object);
+    let status = compiler.status().unwrap_or_else(|error| panic!("{compiler:?}: {error}"));
+    assert!(status.success(), "{compiler:?}: {status}");
+    build.object(object).compile("leveldb_names");
     // Who links the archive is told what it needs. dlsym is in libc itself since glibc 2.34.
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         println!("cargo:rustc-link-lib=dl");
     }
 }

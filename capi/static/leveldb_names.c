@@ -101,6 +101,7 @@ WEAK __attribute__((visibility("hidden"))) personality_fn rust_eh_personality;
 int rust_eh_personality(PARAMETERS) {
   /* _URC_FATAL_PHASE1_ERROR */
   enum { FAILED = 3 };
-  personality_fn *shared = (personality_fn *)dlsym(RTLD_DEFAULT, "rust_eh_personality");
+  /* Of a conversion that C leaves to the system -pedantic warns. */
+  personality_fn *shared = __extension__(personality_fn *)dlsym(RTLD_DEFAULT, "rust_eh_personality");
   return shared == NULL ? FAILED : shared(ARGUMENTS);
 }

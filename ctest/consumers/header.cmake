@@ -27,7 +27,7 @@ function(check compiler standard extension)
     file(WRITE "${file}" "${body}\n")
     execute_process(
       COMMAND "${${compiler}_PATH}" -std=${standard} -pedantic -Wall -Wextra -Werror
-        -Wshadow -Wundef -fsyntax-only "-I${INCLUDE_DIR}" "${file}"
+        -Wshadow -Wundef -Wredundant-decls -fsyntax-only "-I${INCLUDE_DIR}" "${file}"
       RESULT_VARIABLE result)
     if(result)
       message(SEND_ERROR "${compiler} -std=${standard} does not take:\n${body}")
