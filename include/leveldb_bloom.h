@@ -18,8 +18,8 @@
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it. What makes a policy or a builder reads the
- * environment, and so does the first call that asks filters without a policy; no other thread may
- * change it meanwhile.
+ * environment, and so does the first call that asks filters without a policy, or what is active; no
+ * other thread may change it meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
@@ -187,9 +187,12 @@ struct leveldb_bloom_info {
   double false_positive_rate;
 };
 
+/* leveldb/c.h declares some of this, too. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+
 #ifdef __cplusplus
 /* A function may have a struct's name; g++ says that this hides a constructor. */
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #endif /* __cplusplus */
@@ -683,7 +686,8 @@ const char *leveldb_bloom_active(void);
 
 #ifdef __cplusplus
 }  /* extern "C" */
-#pragma GCC diagnostic pop
 #endif  /* __cplusplus */
+
+#pragma GCC diagnostic pop
 
 #endif  /* LEVELDB_BLOOM_H */

@@ -75,7 +75,7 @@ ensure_packages() {
 ensure_ctest_packages() {
   ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld \
     libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
-    python3 python3-venv python3-pip python3-plyvel valgrind
+    file python3 python3-venv python3-pip python3-plyvel valgrind
   # Debian's npm brings hundreds of packages; any other will do.
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     ensure_packages nodejs npm

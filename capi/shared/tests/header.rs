@@ -27,8 +27,8 @@ const PREFACE: &str = "\
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it. What makes a policy or a builder reads the
- * environment, and so does the first call that asks filters without a policy; no other thread may
- * change it meanwhile.
+ * environment, and so does the first call that asks filters without a policy, or what is active; no
+ * other thread may change it meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
@@ -95,13 +95,19 @@ fn the_header_is_the_generated_one() {
         .expect("UTF-8")
         .replace(
             "#ifdef __cplusplus\nextern",
-            "#ifdef __cplusplus\n\
-             /* A function may have a struct's name; g++ says that this hides a constructor. */\n\
+            "/* leveldb/c.h declares some of this, too. */\n\
              #pragma GCC diagnostic push\n\
+             #pragma GCC diagnostic ignored \"-Wredundant-decls\"\n\
+             \n\
+             #ifdef __cplusplus\n\
+             /* A function may have a struct's name; g++ says that this hides a constructor. */\n\
              #pragma GCC diagnostic ignored \"-Wshadow\"\n\
              extern",
         )
-        .replace("}  // extern \"C\"\n", "}  // extern \"C\"\n#pragma GCC diagnostic pop\n")
+        .replace(
+            "}  // extern \"C\"\n#endif  // __cplusplus\n",
+            "}  // extern \"C\"\n#endif  // __cplusplus\n\n#pragma GCC diagnostic pop\n",
+        )
         .replace("// __cplusplus", "/* __cplusplus */")
         .replace("// extern \"C\"", "/* extern \"C\" */");
     assert!(!generated.contains("//"), "{generated}");
