@@ -25,13 +25,14 @@ Reading the table
                 busy machine changes it less than the time on the wall
   x             stock's divided by ours, round by round, the median, and between which values half of
                 all rounds lie. 1.05: ours takes 5 % less. (Of a round's 15 turns of reads the median
-                counts: where its database and cache happen to lie is common to them)
+                counts: where its database and cache happen to lie is common to them. Both policies
+                read one database, in turn)
   filter        the share of that time spent in the filter policy, by a sampling timer, with stock's
                 and with ours. What is not there cannot be won
   instructions  stock's divided by ours, counted by callgrind with 100,000 keys, of reads when the
                 cache is warm; it knows no AVX-512, so ours runs its AVX2 kernel there
 
-The sides take turns in one process, in any order, with a cache each.
+The sides take turns in one process, in any order; stock's and ours write a database each.
 TEXT
 }
 
