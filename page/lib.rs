@@ -61,13 +61,13 @@ unsafe fn bytes<'a>(start: *const u8, len: usize) -> &'a [u8] {
 
 /// k, as LevelDB derives it from bits per key.
 #[unsafe(no_mangle)]
-pub extern "C" fn probes_for(bits_per_key: u32) -> u32 {
+pub extern "C" fn probes_for(bits_per_key: i32) -> u32 {
     leveldb_bloom::probes_for(bits_per_key)
 }
 
 /// The length in bytes of a filter, its last byte included; 0 where it cannot be said.
 #[unsafe(no_mangle)]
-pub extern "C" fn filter_len(num_keys: usize, bits_per_key: u32) -> usize {
+pub extern "C" fn filter_len(num_keys: usize, bits_per_key: i32) -> usize {
     leveldb_bloom::filter_len(num_keys, bits_per_key).unwrap_or(0)
 }
 

@@ -37,20 +37,21 @@ impl fmt::Display for WrongFilterLength {
 impl core::error::Error for WrongFilterLength {}
 
 /// The number of probes, k, that LevelDB derives from bits per key: about `bits_per_key` * ln 2,
-/// rounded down a little to save time, at least 1 and at most [`MAX_PROBES`].
+/// rounded down a little to save time, at least 1 and at most [`MAX_PROBES`]. Zero and below behave as 0.
 #[must_use]
-pub fn probes_for(bits_per_key: u32) -> u32 {
+pub fn probes_for(bits_per_key: i32) -> u32 {
     // LevelDB computes trunc(bits_per_key * 0.69) in double precision. Integers give the same for
-    // every u32 (tested against it below).
-    let k = u64::from(bits_per_key) * 69 / 100;
-    k.clamp(1, u64::from(MAX_PROBES)) as u32
+    // every i32 (tested against it below).
+    let k = i64::from(bits_per_key) * 69 / 100;
+    k.clamp(1, i64::from(MAX_PROBES)) as u32
 }
 
 /// The length in bytes of a filter for `num_keys` keys, its last byte (the number of probes)
-/// included. `None` where that is more than a `usize` of bits can say.
+/// included. Zero bits per key and below behave as 0. `None` where the length is more than a `usize` of
+/// bits can say.
 #[must_use]
-pub fn filter_len(num_keys: usize, bits_per_key: u32) -> Option<usize> {
-    let bits = num_keys.checked_mul(usize::try_from(bits_per_key).ok()?)?;
+pub fn filter_len(num_keys: usize, bits_per_key: i32) -> Option<usize> {
+    let bits = num_keys.checked_mul(usize::try_from(bits_per_key.max(0)).ok()?)?;
     Some(bits.max(MIN_BITS).checked_add(7)? / 8 + 1)
 }
 
@@ -87,12 +88,9 @@ mod tests {
 
     #[test]
     fn probes_as_the_double_precision_original() {
-        let original = |bits: u32| ((f64::from(bits) * 0.69) as i64).clamp(1, 30) as u32;
-        for bits in 0..=1_000_000 {
+        let original = |bits: i32| ((f64::from(bits) * 0.69) as i64).clamp(1, 30) as u32;
+        for bits in (-1000..=1_000_000).chain([i32::MIN, i32::MAX]) {
             assert_eq!(probes_for(bits), original(bits), "bits_per_key {bits}");
-        }
-        for bits in [i32::MAX as u32, u32::MAX] {
-            assert_eq!(probes_for(bits), 30);
         }
     }
 
@@ -104,7 +102,8 @@ mod tests {
         assert_eq!(filter_len(1, 44), Some(9));
         assert_eq!(filter_len(1, 100), Some(14));
         assert_eq!(filter_len(1000, 0), Some(9));
-        assert_eq!(filter_len(1, i32::MAX as u32), Some((1 << 28) + 1));
+        assert_eq!(filter_len(1000, i32::MIN), Some(9));
+        assert_eq!(filter_len(1, i32::MAX), Some((1 << 28) + 1));
         assert_eq!(filter_len(usize::MAX, 1), None);
         assert_eq!(filter_len(usize::MAX / 2, 3), None);
         assert_eq!(filter_len(usize::MAX - 7, 1), Some(usize::MAX / 8 + 1));

@@ -19,7 +19,7 @@ pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
 /// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
-    bits_per_key: u32,
+    bits_per_key: i32,
     probes: u32,
     kernel: &'static Kernel,
 }
@@ -44,13 +44,13 @@ impl BloomFilterPolicy {
     /// ```
     #[must_use]
     pub fn with_kernel(bits_per_key: i32, kernel: &'static Kernel) -> Self {
-        let bits_per_key = u32::try_from(bits_per_key).unwrap_or(0);
+        let bits_per_key = bits_per_key.max(0);
         BloomFilterPolicy { bits_per_key, probes: probes_for(bits_per_key), kernel }
     }
 
     /// Bits per key, 0 where a negative number was given.
     #[must_use]
-    pub fn bits_per_key(&self) -> u32 {
+    pub fn bits_per_key(&self) -> i32 {
         self.bits_per_key
     }
 

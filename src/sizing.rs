@@ -81,7 +81,6 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 #[must_use]
 #[inline(never)]
 pub fn false_positive_rate(bits_per_key: i32, num_keys: usize) -> f64 {
-    let bits_per_key = u32::try_from(bits_per_key).unwrap_or(0);
     let Some(len) = filter_len(num_keys, bits_per_key) else { return 1.0 };
     let (bits, k, keys) = ((len as u64 - 1) * 8, probes_for(bits_per_key), num_keys as f64);
     rate(bits, k, fill_of(bits, k, keys), keys)

@@ -271,7 +271,7 @@ impl Notes<'_> {
                  tables come from several programs. A compaction writes filters of the setting that \
                  is in force.";
             self.add(Weight::Note, "settings-differ", text.to_owned());
-        } else if settings.least > MAX_USEFUL_BITS_PER_KEY.unsigned_abs() {
+        } else if settings.least > MAX_USEFUL_BITS_PER_KEY {
             let text = format!(
                 "{} bits per key is more than can help: k stays at 30 from 44 bits on, and the hash \
                  has only 32 bits.",
@@ -293,7 +293,7 @@ impl Notes<'_> {
         let bloom = &sums.bloom;
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
         let Some(_) = sums.settings.one() else { return };
-        let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY.unsigned_abs());
+        let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY);
         let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
         let spent = bloom.spent(keys as f64);
         if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
@@ -498,7 +498,7 @@ pub fn bits_of(sums: &Sums) -> String {
     match settings.one() {
         None => "differ".into(),
         Some(least) if least == settings.most => least.to_string(),
-        Some(least) if settings.most == u32::MAX => format!("{least} or more"),
+        Some(least) if settings.most == i32::MAX => format!("{least} or more"),
         Some(least) if settings.most == least + 1 => format!("{least} or {}", settings.most),
         Some(least) => format!("{least} to {}", settings.most),
     }

@@ -46,11 +46,10 @@ struct Row {
 
 impl Row {
     fn new(bits_per_key: i32, keys: usize) -> Self {
-        let bits = bits_per_key.max(0).unsigned_abs();
         Row {
             bits_per_key,
-            probes: probes_for(bits),
-            len: filter_len(keys, bits),
+            probes: probes_for(bits_per_key),
+            len: filter_len(keys, bits_per_key),
             rate: false_positive_rate(bits_per_key, keys),
         }
     }
@@ -76,8 +75,7 @@ impl Row {
 
 /// The bits per key whose filters fit into `bytes`; `None` where even the smallest does not.
 fn bits_in(bytes: u64, keys: usize) -> Option<i32> {
-    let fits =
-        |bits: &i32| filter_len(keys, bits.unsigned_abs()).is_some_and(|len| len as u64 <= bytes);
+    let fits = |bits: &i32| filter_len(keys, *bits).is_some_and(|len| len as u64 <= bytes);
     (1..=MAX_USEFUL_BITS_PER_KEY).rev().find(fits)
 }
 

@@ -207,13 +207,13 @@ impl Counts {
 /// The bits per key that a policy can have been given, for the filters it made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Settings {
-    pub least: u32,
-    pub most: u32,
+    pub least: i32,
+    pub most: i32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { least: 0, most: u32::MAX }
+        Settings { least: 0, most: i32::MAX }
     }
 }
 
@@ -224,7 +224,7 @@ impl Settings {
     }
 
     /// The one number, or the smallest of several that make the same filters.
-    pub fn one(&self) -> Option<u32> {
+    pub fn one(&self) -> Option<i32> {
         (!self.differ() && *self != Settings::default()).then_some(self.least)
     }
 
@@ -236,7 +236,7 @@ impl Settings {
     /// A filter of `bits` bits and `probes` probes was made for `keys` keys.
     pub fn saw(&mut self, bits: u64, probes: u32, keys: u64) {
         let (least, most) = (bits.saturating_sub(7).div_ceil(keys.max(1)), bits / keys.max(1));
-        let of_size = |bits: u64| u32::try_from(bits).unwrap_or(u32::MAX);
+        let of_size = |bits: u64| i32::try_from(bits).unwrap_or(i32::MAX);
         // 64 bits may be the minimum rather than what the keys take.
         let least = if bits <= 64 { 0 } else { of_size(least) };
         self.add(&Settings { least, most: of_size(most) });
@@ -246,9 +246,9 @@ impl Settings {
 
 /// The bits per key that give this number of probes.
 pub fn of_probes(probes: u32) -> Settings {
-    let with = |bits: &u32| probes_for(*bits) == probes;
+    let with = |bits: &i32| probes_for(*bits) == probes;
     let most = if probes == leveldb_bloom::MAX_PROBES { None } else { (0..=64).rev().find(with) };
-    Settings { least: (0..=64).find(with).unwrap_or(0), most: most.unwrap_or(u32::MAX) }
+    Settings { least: (0..=64).find(with).unwrap_or(0), most: most.unwrap_or(i32::MAX) }
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Check {
     }
 
     /// The policy is being destroyed. Whether it is for the first time.
-    pub(super) fn destroy(&self, bits_per_key: u32) -> bool {
+    pub(super) fn destroy(&self, bits_per_key: i32) -> bool {
         let again = self.destroyed.swap(true, Ordering::AcqRel);
         if again {
             self.report(bits_per_key, "destroyed twice", "whoever created it destroys it once");
@@ -66,7 +66,7 @@ impl Check {
 
     /// The policy is being asked for something.
     #[inline]
-    pub(super) fn use_for(&self, bits_per_key: u32, what: &str) {
+    pub(super) fn use_for(&self, bits_per_key: i32, what: &str) {
         if self.destroyed.load(Ordering::Acquire) && !self.reported.swap(true, Ordering::AcqRel) {
             let advice = "destroy it after the last database that uses it is closed";
             self.report(bits_per_key, what, advice);
@@ -74,10 +74,10 @@ impl Check {
     }
 
     #[cold]
-    fn report(&self, bits_per_key: u32, what: &str, advice: &str) {
+    fn report(&self, bits_per_key: i32, what: &str, advice: &str) {
         let mut line = Line::new();
         line.text("leveldb_bloom: a filter policy of ");
-        line.number(bits_per_key.into());
+        line.number(bits_per_key.unsigned_abs().into());
         line.text(" bits per key was ");
         line.text(what);
         line.text("; ");

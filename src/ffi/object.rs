@@ -209,7 +209,6 @@ impl Object {
             Way::Original(original) => match &self.kind {
                 Kind::Bloom(policy) => {
                     let bits = policy.policy.bits_per_key();
-                    let bits = c_int::try_from(bits).unwrap_or(c_int::MAX);
                     // SAFETY: leveldb::NewBloomFilterPolicy; takes any number from 0 up.
                     self.keep_delegate(unsafe { original(bits) }, Route::Original)
                 }

@@ -305,7 +305,7 @@ impl Counters {
         line.text("\",\"route\":\"");
         line.text(Route::name_of(self.route.load(Ordering::Relaxed)));
         line.text("\"");
-        line.field("bits_per_key", self.policy.bits_per_key().into());
+        line.field("bits_per_key", self.policy.bits_per_key().unsigned_abs().into());
         line.field("filters", read(&self.filters));
         line.field("keys", read(&self.keys));
         line.field("filter_bytes", read(&self.filter_bytes));
