@@ -78,6 +78,12 @@ cargo test --locked --quiet -p leveldb-bloom-table -p leveldb-bloom-inspector
 
 ensure_ctest_packages
 
+step "all crates in one build"
+# Others have the crate libc leave to std what the C library has no std for.
+cargo build --workspace --locked --quiet
+python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' \
+  "${CARGO_TARGET_DIR:-$root/target}/debug/libleveldb_bloom.so"
+
 step "verify"
 scripts/verify.sh --quick
 

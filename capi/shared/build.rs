@@ -8,6 +8,9 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libleveldb_bloom.so.{major}");
         // A host may close us while a policy of ours still lives.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+        // Where other crates are built with it the crate libc leaves this to std, which is not here.
+        let system = "-Wl,--push-state,--as-needed,-ldl,-lpthread,-lc,--pop-state";
+        println!("cargo:rustc-cdylib-link-arg={system}");
         link_soname(&format!("libleveldb_bloom.so.{major}"));
     }
 }
