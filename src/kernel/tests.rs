@@ -810,11 +810,15 @@ fn memory_that_cannot_be_had_is_said() {
         std::hint::black_box(memory);
         ran = true;
     }));
+    // More than any memory has, and more than a number can say the bytes of.
+    assert!(!scratch::with_zeroed(usize::MAX, |_| ran = true));
     let no_keys = || core::iter::empty();
-    assert!(!scratch::with_keys(isize::MAX as usize / 16, no_keys(), |keys| {
-        std::hint::black_box(keys);
-        ran = true;
-    }));
+    for len in [isize::MAX as usize / 16, usize::MAX] {
+        assert!(!scratch::with_keys(len, no_keys(), |keys| {
+            std::hint::black_box(keys);
+            ran = true;
+        }));
+    }
     assert!(!ran);
     let mut seen = usize::MAX;
     assert!(scratch::with_keys(1000, no_keys(), |keys| seen = keys.len()));
