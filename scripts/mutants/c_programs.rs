@@ -12,7 +12,7 @@ const TESTS: [&str; 6] = [
      ^harness\\.(c_database_test|policies_test)_host$|\
      ^harness\\.c_api_test_alone_(destroy|use|unknown)|^harness\\.c_test_alone_kernel",
     "^harness\\.(imports|plugins)_",
-    "^routes\\.(preload|loaded|ctypes|plugin)\\.",
+    "^routes\\.(preload|loaded|ctypes|plugin)\\.|^routes\\.below_its_address$",
     "^routes\\.link\\.shared.*bfd",
     "^harness\\.(bad_input_test_(alone|host)|golden_test_host)$|^harness\\.c_api_test_alone\\.portable$",
     "^harness\\.(c_.*_alone|policies_test_host|c_database_test_host)_valgrind$|\
