@@ -195,7 +195,7 @@ pub(super) fn prefetch(address: *const u8) {
     unsafe {
         core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags))
     }
-    // Elsewhere nobody asks.
+    // Elsewhere it is not asked for.
     let _ = address;
 }
 

@@ -97,6 +97,16 @@ def by_leveldb(name, keys, value_bytes, compression=0, bits_per_key=10, mode="pl
     return path
 
 
+@contextlib.contextmanager
+def of_somebody_else(name):
+    """A database, the command, and what `run` needs to ask as a user whom permissions bind."""
+    with tempfile.TemporaryDirectory() as where:
+        os.chmod(where, 0o755)
+        path = os.path.join(where, "database")
+        shutil.copytree(by_leveldb(name, 200, 20), path)
+        yield path, shutil.copy(COMMAND, where), {"user": 65534} if os.getuid() == 0 else {}
+
+
 def by_plyvel(name, keys, value_bytes, python_path=None):
     path = folder(name)
     # The databases are what ours is compared with.
@@ -945,13 +955,8 @@ class Unusual(unittest.TestCase):
         self.assertIn("000005.ldb: MISSING", done.stdout)
 
     def test_files_that_may_not_be_read(self):
-        with tempfile.TemporaryDirectory() as where:
-            os.chmod(where, 0o755)
-            path = os.path.join(where, "database")
-            shutil.copytree(by_leveldb("secret", 200, 20), path)
-            program = shutil.copy(COMMAND, where)
+        with of_somebody_else("secret") as (path, program, other):
             [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
-            other = {"user": 65534} if os.getuid() == 0 else {}
             for closed, text in (table_of(path), "could not be read"), (manifest, "Permission denied"):
                 os.chmod(closed, 0)
                 done = run(program, "verify", path, check=False, **other)
@@ -1097,12 +1102,7 @@ class Paths(unittest.TestCase):
         self.assertIn("No table that LevelDB reads was found.", command("verify", path).stdout)
 
     def test_a_folder_that_may_be_listed_only(self):
-        with tempfile.TemporaryDirectory() as where:
-            os.chmod(where, 0o755)
-            path = os.path.join(where, "database")
-            shutil.copytree(by_leveldb("listed", 200, 20), path)
-            program = shutil.copy(COMMAND, where)
-            other = {"user": 65534} if os.getuid() == 0 else {}
+        with of_somebody_else("listed") as (path, program, other):
             os.chmod(path, 0o744 if other else 0o644)
             for way in ("verify", "inspect"):
                 done = run(program, way, path, check=False, **other)
