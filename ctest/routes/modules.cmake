@@ -10,7 +10,7 @@ function(caller_test name called_by)
     COMMAND bash -c "rm -f pipe && mkfifo pipe && exec -a \"$0\" \"$1\""
       ${called_by} $<TARGET_FILE:routes_caller>)
   set_tests_properties(routes.caller.${name} PROPERTIES LABELS routes TIMEOUT 60
-    PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found; a filter of 100 keys has 126\n$")
+    PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found. a filter of 100 keys has 126\n$")
 endfunction()
 caller_test(path $<TARGET_FILE:routes_caller>)
 caller_test(pipe ./pipe)
@@ -34,3 +34,14 @@ if(CMAKE_SIZEOF_VOID_P EQUAL 8)
     PASS_REGULAR_EXPRESSION "^leveldb_bloom .append-cxx11., 126\n$"
     SKIP_REGULAR_EXPRESSION "no module is so low")
 endif()
+
+# A LevelDB whose program headers nothing has mapped.
+set(moved "${CMAKE_CURRENT_BINARY_DIR}/headers_at_end.so")
+add_custom_command(OUTPUT "${moved}"
+  COMMAND "${ROUTES_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/headers_at_end.py" "${ROUTES_LEVELDB}"
+    "${moved}"
+  DEPENDS headers_at_end.py "${ROUTES_LEVELDB}")
+add_custom_target(routes_headers_at_end ALL DEPENDS "${moved}")
+route_test(headers_at_end PRELOAD ROUTES append-cxx11 SAYS ${active_cxx11}
+  CONTROL $<TARGET_FILE:routes_loaded_program> hosts-own none "${moved}"
+  COMMAND $<TARGET_FILE:routes_loaded_program> hosts-own none "${moved}")

@@ -45,6 +45,9 @@ const DT_RELSZ: isize = 18;
 const DT_PLTREL: isize = 20;
 const DT_JMPREL: isize = 23;
 
+/// The bytes of a page, on machines with the smallest.
+const LEAST_PAGE: usize = 4096;
+
 const REL_WORDS: usize = 2;
 const RELA_WORDS: usize = 3;
 
@@ -65,16 +68,19 @@ impl Tables {
     /// The module stays loaded.
     unsafe fn around(address: *const c_void) -> Option<Tables> {
         let start = modules::start_of(address)?;
-        // SAFETY: where a loader has put the beginning of a file, which says whether it is one of ELF.
+        // SAFETY: where a loader has put the beginning of a file, which says whether it is one of ELF: a
+        // page, in which the headers are.
         unsafe {
             if !(*start.cast::<[u8; 4]>()).eq(b"\x7fELF") {
                 return None;
             }
             let header = &*start.cast::<FileHeader>();
-            let headers: &[ProgramHeader] = memory::array(
-                start.byte_add(header.e_phoff as usize).cast(),
-                usize::from(header.e_phnum),
-            );
+            let (from, number) = (header.e_phoff as usize, usize::from(header.e_phnum));
+            // Elsewhere nothing may be mapped: the loader reads them from the file.
+            if from.saturating_add(number * size_of::<ProgramHeader>()) > LEAST_PAGE {
+                return None;
+            }
+            let headers: &[ProgramHeader] = memory::array(start.byte_add(from).cast(), number);
             let loaded = headers.iter().find(|header| header.p_type == libc::PT_LOAD)?;
             if loaded.p_offset != 0 {
                 return None;
