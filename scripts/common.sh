@@ -104,8 +104,14 @@ can_preload() {
     fail "In $1 the tests cannot run: the loader splits LD_PRELOAD at spaces"
 }
 
-# ensure_rust: cargo must be there; how to get it differs too much to do it unasked.
+# ensure_rust: cargo must be there; how to get it differs too much to do it unasked. It builds for this
+# machine, and where the scripts look, whatever a user's environment or configuration says: they would
+# test what was built before.
 ensure_rust() {
   command -v cargo >/dev/null ||
     fail "This needs a Rust toolchain (1.89 or newer): see https://rustup.rs, or install cargo."
+  unset CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
+  [ -n "${CARGO_TARGET_DIR-}" ] ||
+    [[ $(cargo metadata --no-deps --format-version 1 2>/dev/null) == *"\"target_directory\":\"$root/target\""* ]] ||
+    export CARGO_TARGET_DIR=$root/target
 }

@@ -55,6 +55,8 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$quick" ] || [ ${#chosen[@]} -eq 0 ] || fail "--quick runs nothing of ctest: ${chosen[*]}"
 
+# The tests set what they are about.
+unset LEVELDB_BLOOM_STATS LEVELDB_BLOOM_KERNEL LEVELDB_BLOOM_CHECK
 ensure_rust
 can_preload "$root"
 command -v cc >/dev/null || ensure_packages build-essential

@@ -52,7 +52,7 @@ if(NOT recorded STREQUAL expected)
   message(FATAL_ERROR "the header declares\n${recorded}\nand symbols.txt lists\n${expected}")
 endif()
 
-if(DEFINED ENV{WRITE})
+if("$ENV{WRITE}" STREQUAL "1")
   run("${CMAKE_COMMAND}" -E copy "${current}" "${RECORD}")
 endif()
 execute_process(COMMAND "${abidiff_PATH}" --non-reachable-types "${RECORD}" "${current}" RESULT_VARIABLE result)

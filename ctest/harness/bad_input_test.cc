@@ -273,12 +273,16 @@ TEST(CallbacksTest, NullCallbacks) {
                                                 table->key_may_match, table->name);
   EXPECT_TRUE(never_destroyed != nullptr);
 #ifndef HARNESS_HOST
-  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, table->destructor, nullptr,
+  // The state is the caller's then.
+  int destroyed = 0;
+  const auto destroy = [](void* state) { ++*static_cast<int*>(state); };
+  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(&destroyed, destroy, nullptr,
                                                  table->key_may_match, table->name));
-  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, table->destructor, table->create_filter,
+  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(&destroyed, destroy, table->create_filter,
                                                  nullptr, table->name));
-  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(nullptr, table->destructor, table->create_filter,
+  EXPECT_EQ(nullptr, leveldb_filterpolicy_create(&destroyed, destroy, table->create_filter,
                                                  table->key_may_match, nullptr));
+  EXPECT_EQ(0, destroyed);
 #endif
 }
 

@@ -346,8 +346,10 @@ static void TestManyFilters(void) {
   CheckCondition(results[KEYS] == 0 && results[KEYS + 1] == 0 && results[KEYS + 2] == 1);
   CheckCondition(leveldb_bloom_filters_may_match(slices[3].data, KEY_LENGTH, filters, KEYS, NULL) ==
                  ones);
+  results[0] = 9;
   CheckCondition(leveldb_bloom_filters_may_match(slices[3].data, KEY_LENGTH, NULL, KEYS, results) ==
                  0);
+  CheckCondition(results[0] == 9);
   CheckCondition(leveldb_bloom_filters_may_match(NULL, 0, filters, 0, results) == 0);
 
   StartPhase("hash");
@@ -426,8 +428,11 @@ static void TestBuilder(void) {
   CheckCondition(leveldb_bloom_builder_filter_size(builder, SIZE_MAX) == 0);
   INVALID(leveldb_bloom_union(NULL, 9, filter, 9));
   INVALID(leveldb_bloom_union(filter, 9, NULL, 9));
+  memcpy(filter, "\1\2\3\4\5\6\7\10\6", 9);
   CheckCondition(leveldb_bloom_union(filter, 9, expected, FILTER_LENGTH) == LEVELDB_BLOOM_MISMATCH);
-  CheckCondition(leveldb_bloom_union(filter, 9, "\0\0\0\0\0\0\0\0\7", 9) == LEVELDB_BLOOM_MISMATCH);
+  CheckCondition(leveldb_bloom_union(filter, 9, "\377\377\377\377\377\377\377\377\7", 9) ==
+                 LEVELDB_BLOOM_MISMATCH);
+  CheckCondition(memcmp(filter, "\1\2\3\4\5\6\7\10\6", 9) == 0);
   memcpy(filter, "\1\6", 2);
   CheckCondition(leveldb_bloom_union(filter, 2, "\202\6", 2) == LEVELDB_BLOOM_OK);
   CheckCondition(memcmp(filter, "\203\6", 2) == 0);
@@ -722,6 +727,10 @@ static int Misuse(const char* what) {
     CheckCondition(memcmp(filter, expected, sizeof(filter)) == 0);
     CheckCondition(table->key_may_match(policy, slices[0].data, KEY_LENGTH, filter,
                                         sizeof(filter)) == 1);
+  } else if (strcmp(what, "--query-after-destroy") == 0) {
+    CheckCondition(table->key_may_match(policy, slices[0].data, KEY_LENGTH, expected,
+                                        FILTER_LENGTH) == 1);
+    CheckCondition(table->key_may_match(policy, "absent", 6, expected, FILTER_LENGTH) == 0);
   } else if (strcmp(what, "--use-transformed-after-destroy") == 0) {
     policy = leveldb_bloom_policy_create_transformed(12, "example.Living", WhileTheStateLives,
                                                      DestroyState, NULL);
@@ -730,7 +739,8 @@ static int Misuse(const char* what) {
     CheckCondition(leveldb_bloom_fill_filter(policy, slices, 1, filter, 9) ==
                    LEVELDB_BLOOM_NO_MEMORY);
     CheckCondition(table->key_may_match(policy, "a", 1, "\0\6", 2) == 1);
-  } else if (strcmp(what, "--destroy-twice") == 0) {
+  } else if (strcmp(what, "--destroy-again") == 0) {
+    leveldb_filterpolicy_destroy(filterpolicy);
     leveldb_filterpolicy_destroy(filterpolicy);
     CheckCondition(leveldb_bloom_live_policies() == 0);
   } else {
@@ -750,9 +760,11 @@ int main(int argc, char** argv) {
   TestNullWithALength();
   TestManyFilters();
   TestBuilder();
+  errno = 77;
   TestSizing();
   TestInside();
   TestLifetime();
+  CheckCondition(errno == 77);
   TestTransform();
   TestNames();
   fprintf(stderr, "PASS\n");

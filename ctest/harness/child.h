@@ -32,13 +32,15 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // Started, and not yet waited for.
 class Child {
  public:
-  // Neither statistics nor a preloaded library are passed on unless `environment` says so.
+  // Neither a preloaded library nor what ours reads is passed on unless `environment` says so.
   explicit Child(std::vector<std::string> arguments, const Environment& environment = {})
       : pid_(fork()) {
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ != 0) return;
-    unsetenv("LEVELDB_BLOOM_STATS");
-    unsetenv("LD_PRELOAD");
+    for (const char* name : {"LEVELDB_BLOOM_STATS", "LEVELDB_BLOOM_KERNEL", "LEVELDB_BLOOM_CHECK",
+                             "LD_PRELOAD"}) {
+      unsetenv(name);
+    }
     for (const auto& [name, value] : environment) {
       value == kUnset ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
     }

@@ -112,6 +112,37 @@ TEST(PoliciesTest, OursEndInEveryWay) {
   }
 }
 
+// As a database does that is closed too late.
+TEST(PoliciesTest, OursAreCheckedWhereLevelDBUsesThem) {
+  // They are kept for good, and somebody has to say so to valgrind.
+  static auto& kept = *new std::vector<const FilterPolicy*>;
+  for (bool query : {false, true}) {
+    SCOPED_TRACE(query ? "query" : "create");
+    setenv("LEVELDB_BLOOM_CHECK", "report", 1);
+    leveldb_filterpolicy_t* policy = leveldb_filterpolicy_create_bloom(10);
+    const FilterPolicy* object = Object(policy);
+    kept.push_back(object);
+    unsetenv("LEVELDB_BLOOM_CHECK");
+    const std::string filter = FilterOf(object, {"hello", "world"});
+    testing::internal::CaptureStderr();
+    delete object;
+    EXPECT_EQ("", testing::internal::GetCapturedStderr());
+    testing::internal::CaptureStderr();
+    if (query) {
+      EXPECT_TRUE(object->KeyMayMatch("hello", filter));
+      EXPECT_FALSE(object->KeyMayMatch("foo", filter));
+    } else {
+      EXPECT_EQ(filter, FilterOf(object, {"hello", "world"}));
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string what = query ? "asked for a key" : "asked to create a filter";
+    EXPECT_EQ(0u, said.find("leveldb_bloom: a filter policy of 10 bits per key was " + what +
+                            " when destroyed; "))
+        << said;
+    EXPECT_EQ(said.size() - 1, said.find('\n')) << said;
+  }
+}
+
 // What C++ code may ask of any object with virtual functions.
 TEST(PoliciesTest, OursHaveAType) {
   std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));

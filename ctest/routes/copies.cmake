@@ -13,8 +13,11 @@ set(copies -Wl,--no-as-needed routes_copy_one routes_copy_two)
 program(custom_beside_copies C PARTS custom database LINK ${copies} "${ROUTES_LEVELDB}")
 program(custom_with_copy C PARTS custom database
   LINK -Wl,-u,leveldb_bloom_active leveldb_bloom::static ${copies} "${ROUTES_LEVELDB}")
+set(beside_copies_by libroutes_copy_one)
+set(with_copy_by routes_custom_with_copy)
 foreach(program beside_copies with_copy)
-  route_test(copies.custom_${program} FILTER_NAME custom SAYS "made by: libleveldb"
+  route_test(copies.custom_${program} FILTER_NAME custom
+    SAYS "created by: ${${program}_by}" "made by: libleveldb"
     CONTROL $<TARGET_FILE:routes_custom_program>
     COMMAND $<TARGET_FILE:routes_custom_${program}>)
 endforeach()
