@@ -13,8 +13,14 @@ fn main() {
     // what CFLAGS asks for, as distributions do; so it is run here, for which `cc` has no way.
     let mut compiler = build.get_compiler().to_command();
     compiler.args(["-fno-lto", "-c", SOURCE, "-o"]).arg(&object);
-    let status = compiler.status().unwrap_or_else(|error| panic!("{compiler:?}: {error}"));
-    assert!(status.success(), "{compiler:?}: {status}");
+    // Not the command as such: that shows its environment, and in a log nobody's secrets should be.
+    let command = [compiler.get_program()].into_iter().chain(compiler.get_args());
+    let command = command.map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    match compiler.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("the C compiler failed ({status}): {command}"),
+        Err(error) => panic!("there is no C compiler ({error}): {command}; CC names another one"),
+    }
     build.object(object).compile("leveldb_names");
     // Who links the archive is told what it needs. dlsym is in libc itself since glibc 2.34.
     if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
