@@ -243,7 +243,8 @@ TEST_F(AllocationTest, Builder) {
       EXPECT_EQ(LEVELDB_BLOOM_OK,
                 leveldb_bloom_builder_add(builder, slices_[i].data(), slices_[i].size()));
     }
-    EXPECT_EQ(taken < kKeys, seen.failed > 0);
+    // Where there is no memory for room to grow, there may be some for what is needed.
+    EXPECT_EQ(taken < kKeys, seen.failed > 0 && fail == kForever);
     std::string filter(expected_.size(), '\0');
     EXPECT_EQ(LEVELDB_BLOOM_OK,
               leveldb_bloom_builder_finish(builder, 0, &filter[0], filter.size()));

@@ -133,10 +133,14 @@ impl Builder {
     fn reserve(&mut self, more: usize) -> Option<&mut [u32]> {
         let needed = self.len.checked_add(more)?;
         if needed > self.capacity {
-            let capacity = needed.max(self.capacity.saturating_mul(2)).max(FIRST_CAPACITY);
-            // SAFETY: `hashes` is NULL or came from here.
-            self.hashes = unsafe { memory::reallocate(self.hashes, capacity) }?.as_ptr();
-            self.capacity = capacity;
+            let larger = needed.max(self.capacity.saturating_mul(2)).max(FIRST_CAPACITY);
+            // What is needed may be there where twice as much is not.
+            let (hashes, capacity) = [larger, needed].into_iter().find_map(|capacity| {
+                // SAFETY: `hashes` is NULL or came from here.
+                let hashes = unsafe { memory::reallocate(self.hashes, capacity) };
+                hashes.map(|hashes| (hashes, capacity))
+            })?;
+            (self.hashes, self.capacity) = (hashes.as_ptr(), capacity);
         }
         if more == 0 {
             return Some(&mut []);
