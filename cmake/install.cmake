@@ -57,12 +57,15 @@ install(FILES "${generated}/leveldb_bloomConfig.cmake"
 # The directories as seen from the .pc file, so that the tree can be moved. In /usr pkg-config must
 # know them for the system's, which it leaves out: they would be in front of other packages' own.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(pc_prefix "/usr")
   set(pc_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
   set(pc_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 else()
   set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+  file(RELATIVE_PATH pc_prefix "${pc_dir}" "${CMAKE_INSTALL_PREFIX}")
   file(RELATIVE_PATH pc_libdir "${pc_dir}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   file(RELATIVE_PATH pc_includedir "${pc_dir}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+  string(PREPEND pc_prefix "\${pcfiledir}/")
   string(PREPEND pc_libdir "\${pcfiledir}/")
   string(PREPEND pc_includedir "\${pcfiledir}/")
 endif()

@@ -12,7 +12,8 @@
 # leveldb_bloom::override
 #     The same one, linked in front of everything, so that it and not LevelDB defines
 #     leveldb_filterpolicy_create_bloom and leveldb::NewBloomFilterPolicy. For the executable;
-#     where it stands in target_link_libraries does not matter.
+#     where it stands in target_link_libraries does not matter. (From behind a static library's PRIVATE
+#     it gets there only where policy CMP0099 is NEW, which is with cmake_minimum_required(VERSION 3.17).)
 # leveldb_bloom::source
 #     leveldb_bloom_policy.cc, to compile into a LevelDB that leaves out util/bloom.cc. Link it
 #     PRIVATE: everything that it is linked to compiles the file. LevelDB's own CMakeLists.txt
@@ -50,16 +51,16 @@ set_target_properties(leveldb_bloom::static PROPERTIES
   INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
 
 # CMake writes link options in front of all objects and libraries. One option each, because CMake
-# removes repeated ones. The first definition on the line counts; --no-as-needed keeps the library
+# removes repeated ones, and in quotes, because a path may have a comma or a space in it. The first definition on the line counts; --no-as-needed keeps the library
 # although nothing has asked for it yet, and -u does the same for the archive.
 if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
   set(_leveldb_bloom_kind static)
   set(_leveldb_bloom_first
-    "LINKER:-u,_ZN7leveldb20NewBloomFilterPolicyEi,$<TARGET_FILE:leveldb_bloom::static>")
+    "SHELL:LINKER:-u,_ZN7leveldb20NewBloomFilterPolicyEi \"$<TARGET_FILE:leveldb_bloom::static>\"")
 else()
   set(_leveldb_bloom_kind shared)
   set(_leveldb_bloom_first
-    "LINKER:--push-state,--no-as-needed,$<TARGET_FILE:leveldb_bloom::shared>,--pop-state")
+    "SHELL:LINKER:--push-state,--no-as-needed \"$<TARGET_FILE:leveldb_bloom::shared>\" LINKER:--pop-state")
 endif()
 
 add_library(leveldb_bloom::leveldb_bloom INTERFACE IMPORTED ${leveldb_bloom_scope})

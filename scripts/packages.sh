@@ -79,7 +79,7 @@ cinstall() {
     fail "cargo cinstall without --library-type failed for another reason: see $work/log"
 
   step "the same files as cmake --install"
-  build_with_cmake "$built/cmake" -DLEVELDB_BLOOM_BUILD_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib
+  build_with_cmake "$built/cmake" -DCMAKE_INSTALL_LIBDIR=lib
   rm -rf "$built/cmake-tree"
   quietly cmake --install "$built/cmake" --prefix "$built/cmake-tree"
   same_tree "$built/cmake-tree" "$tree"
@@ -135,7 +135,7 @@ debian() {
   ensure_packages build-essential cmake ninja-build lintian debootstrap
   local built=$work/debian root_dir=$work/bookworm
   step "cpack"
-  build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr -DLEVELDB_BLOOM_BUILD_TESTS=OFF
+  build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr
   rm -f "$built"/*.deb
   (cd "$built" && quietly cpack)
 

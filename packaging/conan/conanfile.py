@@ -43,7 +43,6 @@ class LeveldbBloom(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        toolchain.cache_variables["LEVELDB_BLOOM_BUILD_TESTS"] = False
         toolchain.generate()
 
     def build(self):

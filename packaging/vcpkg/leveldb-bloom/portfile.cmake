@@ -5,9 +5,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE
 # The same release build of Rust for both of vcpkg's configurations.
 set(VCPKG_BUILD_TYPE release)
 
-vcpkg_cmake_configure(
-  SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS -DLEVELDB_BLOOM_BUILD_TESTS=OFF)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}")
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME leveldb_bloom CONFIG_PATH lib/cmake/leveldb_bloom)
 vcpkg_fixup_pkgconfig()
