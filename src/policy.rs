@@ -117,7 +117,7 @@ impl BloomFilterPolicy {
 
     /// [`create_filter`](Self::create_filter) for keys that do not lie in an array, such as
     /// [`FlatKeys`](crate::FlatKeys). Should there be more than `keys` says, the filter is fuller than
-    /// it should be, but none is lost.
+    /// it should be, but none is lost, as long as a clone gives the same keys again.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory.
