@@ -4,6 +4,8 @@
  * the memory that the library gives. c_test --kernel prints which kernel the library chooses, and
  * c_test --no-policy calls what needs no policy, twice. */
 
+#define _POSIX_C_SOURCE 200112L /* setenv */
+
 #include <dlfcn.h>
 #include <leveldb_bloom.h>
 #include <stdint.h>
@@ -270,10 +272,14 @@ static int PrintKernel(void) {
   return 0;
 }
 
-/* The environment names the kernel of these, too, and a name that is none is told of once. */
+/* The environment names the kernel of these, too, when the first of them is called: a name that is none
+ * is told of then, and not later. */
 static int AskWithoutAPolicy(void) {
   const int absent = leveldb_bloom_key_may_match("a", 1, "\0\6", 2);
-  return absent == 0 && leveldb_bloom_key_may_match("a", 1, "\377\6", 2) == 1 ? 0 : 1;
+  setenv("LEVELDB_BLOOM_KERNEL", "neon129", 1);
+  if (absent != 0 || leveldb_bloom_key_may_match("a", 1, "\377\6", 2) != 1) return 1;
+  puts("PASS");
+  return 0;
 }
 
 int main(int argc, char** argv) {
