@@ -17,12 +17,14 @@ each tool finds what it is there for:
   address     AddressSanitizer and LeakSanitizer in our Rust code, with UndefinedBehaviorSanitizer
               in the C and C++ tests; the Rust tests too
   thread      ThreadSanitizer in our code and Rust's standard library, many threads with one policy
+  miri        Rust's interpreter, which sees what compilers may not count on: pointers that do not belong
+              where they point, references that should be alone; the portable kernel and the Rust API
   planted     an over-read, a leak, a race and a wrong bit, each found by the tools meant for it;
               and no release build can contain one
 
-Without arguments, all of them; some six minutes. Installs valgrind, the compilers and libraries
-(as root on Debian), and Rust's source by `rustup component add rust-src` for `thread`. Builds in
-target/memory.
+Without arguments, all of them; some ten minutes. Installs valgrind, the compilers and libraries
+(as root on Debian), and by rustup Rust's source for `thread` and a nightly toolchain for `miri`. Builds
+in target/memory.
 TEXT
 }
 
@@ -33,11 +35,11 @@ for argument in "$@"; do
       usage
       exit 0
       ;;
-    pages | valgrind | address | thread | planted) checks+=("$argument") ;;
+    pages | valgrind | address | thread | miri | planted) checks+=("$argument") ;;
     *) fail "scripts/memory.sh: unknown check $argument; see --help" ;;
   esac
 done
-[ ${#checks[@]} -gt 0 ] || checks=(pages valgrind address thread planted)
+[ ${#checks[@]} -gt 0 ] || checks=(pages valgrind address thread miri planted)
 chosen() { [[ " ${checks[*]} " == *" $1 "* ]]; }
 
 ensure_rust
@@ -109,6 +111,20 @@ ensure_rust_source() {
   [ -f "$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] ||
     rustup component add rust-src ||
     fail "ThreadSanitizer needs Rust's source: rustup component add rust-src"
+}
+
+# Miri is only in nightly toolchains; of one day, so that all see the same.
+nightly=nightly-2026-10-30
+ensure_miri() {
+  rustup run $nightly cargo miri --version >/dev/null 2>&1 ||
+    rustup toolchain install $nightly --profile minimal --component miri,rust-src ||
+    fail "Miri needs: rustup toolchain install $nightly --profile minimal --component miri,rust-src"
+}
+
+# miri ARGUMENT...: cargo test, interpreted.
+miri() {
+  MIRIFLAGS=-Zmiri-disable-isolation CARGO_PROFILE_TEST_OPT_LEVEL=0 rustup run $nightly \
+    cargo miri test --locked --quiet --target-dir "$work/miri" --package leveldb-bloom "$@"
 }
 
 if chosen pages; then
@@ -187,9 +203,21 @@ if chosen thread; then
   done
 fi
 
+if chosen miri; then
+  ensure_miri
+  step "Miri"
+  # What is left out takes minutes each.
+  miri --lib -- kernel::tests::portable:: --skip few_keys --skip one_of --skip hash_every \
+    --skip far_strides --skip every_filter_size | tee "$work/miri.log"
+  grep -q '^test result: ok\. [1-9][0-9]* passed' "$work/miri.log" || fail "no test ran under Miri"
+  miri --lib -- keys::
+  miri --test api -- more_keys
+fi
+
 if chosen planted; then
   ensure_packages valgrind
   ensure_rust_source
+  ensure_miri
   step "planted faults"
   planted() { echo "--cfg leveldb_bloom_planted --cfg leveldb_bloom_planted=\"$1\""; }
 
@@ -223,6 +251,9 @@ if chosen planted; then
       finds "leak, by valgrind" "are definitely lost" "${memcheck[@]}" "$work/planted-valgrind"
     fi
   done
+
+  RUSTFLAGS=$(planted over_read) finds "over-read, by Miri" "Undefined Behavior" \
+    miri --lib -- kernel::tests::portable::malformed_filters
 
   finds "race, by ThreadSanitizer" "WARNING: ThreadSanitizer: data race" \
     thread_tests "$(planted race)"

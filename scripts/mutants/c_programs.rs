@@ -10,7 +10,8 @@ const TESTS: [&str; 6] = [
     "^harness\\.(c_test|c_api_test|statistics_test|exception_delegate_test|corpus_test)_alone$|\
      ^harness\\.(bloom_test|exception_test|allocation_test)_(alone|host)$|^harness\\.unload_test$|\
      ^harness\\.(c_database_test|policies_test)_host$|\
-     ^harness\\.c_api_test_alone_(destroy|query|use|unknown)|^harness\\.(c_test_alone_kernel|statistics_test_alone_secure)",
+     ^harness\\.c_api_test_alone_(destroy|query|use|unknown)|^harness\\.c_test_alone_kernel|\
+     ^harness\\.statistics_test_alone_secure",
     "^harness\\.(imports|plugins)_",
     "^routes\\.(preload|loaded|ctypes|plugin)\\.|^routes\\.below_its_address$",
     "^routes\\.link\\.shared.*bfd",
