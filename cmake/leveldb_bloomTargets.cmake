@@ -51,8 +51,9 @@ set_target_properties(leveldb_bloom::static PROPERTIES
   INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
 
 # CMake writes link options in front of all objects and libraries. One option each, because CMake
-# removes repeated ones, and in quotes, because a path may have a comma or a space in it. The first definition on the line counts; --no-as-needed keeps the library
-# although nothing has asked for it yet, and -u does the same for the archive.
+# removes repeated ones, and the path in quotes, because it may have a comma or a space in it. The first
+# definition on the line counts; --no-as-needed keeps the library although nothing has asked for it
+# yet, and -u does the same for the archive.
 if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
   set(_leveldb_bloom_kind static)
   set(_leveldb_bloom_first

@@ -18,7 +18,8 @@ each tool finds what it is there for:
               in the C and C++ tests; the Rust tests too
   thread      ThreadSanitizer in our code and Rust's standard library, many threads with one policy
   miri        Rust's interpreter, which sees what compilers may not count on: pointers that do not belong
-              where they point, references that should be alone; the portable kernel and the Rust API
+              where they point, references that should be alone; on most of the portable kernel's tests and
+              on keys in one piece (the other tests take too long)
   planted     an over-read, a leak, a race and a wrong bit, each found by the tools meant for it;
               and no release build can contain one
 
