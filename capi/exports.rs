@@ -13,9 +13,9 @@ use core::ffi::{c_char, c_int, c_void};
 
 use bloom::ffi::abi::{Callbacks, Slice};
 use bloom::ffi::builder::Builder;
-use bloom::ffi::functions::{self, Policy, status};
 use bloom::ffi::inside::{self, Info, sizing, version};
-use bloom::ffi::{flat, leveldb, lifetime, vtable};
+use bloom::ffi::policy::Policy;
+use bloom::ffi::{flat, functions, leveldb, lifetime, shared, status, vtable};
 
 /// LevelDB's policy object; the same as in <leveldb/c.h>.
 pub struct leveldb_filterpolicy_t {
@@ -202,7 +202,7 @@ pub extern "C" fn leveldb_bloom_policy_create_goleveldb(
 /// pointer each time. NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_policy_shared(bits_per_key: c_int) -> *mut leveldb_bloom_policy {
-    lifetime::shared_policy(bits_per_key).cast()
+    shared::shared_policy(bits_per_key).cast()
 }
 
 /// The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because

@@ -4,8 +4,8 @@
 
 use std::thread;
 
-use leveldb_bloom::ffi::functions::{self, Policy};
-use leveldb_bloom::ffi::lifetime;
+use leveldb_bloom::ffi::policy::Policy;
+use leveldb_bloom::ffi::{functions, shared};
 use leveldb_bloom::{BloomFilterPolicy, key_may_match};
 
 const THREADS: u32 = 8;
@@ -53,10 +53,10 @@ impl Shared {
 fn shared_policies() {
     let ask = || -> Vec<_> {
         let both = |bits| {
-            let policy = lifetime::shared_policy(bits);
+            let policy = shared::shared_policy(bits);
             // SAFETY: one that is never destroyed.
             assert_eq!(unsafe { &*policy }.filter_size(1), (bits.max(64) as usize).div_ceil(8) + 1);
-            [policy as usize, lifetime::shared_filter_policy(bits, None) as usize]
+            [policy as usize, shared::shared_filter_policy(bits, None) as usize]
         };
         (1..=ROUNDS as i32).map(both).collect()
     };

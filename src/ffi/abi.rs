@@ -1,12 +1,24 @@
-//! LevelDB's side of the edge: what its C and C++ code passes, and what a policy of any maker looks
-//! like. Types only.
+//! LevelDB's side of the edge: what its C and C++ code passes, and what a policy of any maker is
+//! called and looks like.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::memory;
 use crate::kernel::Key;
+
+/// LevelDB's policy name for C.
+pub(super) static NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
+
+/// What goleveldb calls its policy, whose filters are the same.
+pub(super) static GOLEVELDB_NAME: &CStr = c"leveldb.BuiltinBloomFilter";
+
+/// Whether a name is one under which LevelDB, or a port of it, finds filters made of whole keys.
+/// The empty one is none at all.
+pub(super) fn is_taken(name: &CStr) -> bool {
+    name.is_empty() || [NAME, GOLEVELDB_NAME].contains(&name)
+}
 
 /// `leveldb::Slice`: a key or a filter.
 #[repr(C)]

@@ -4,8 +4,8 @@ use core::ffi::{c_char, c_int};
 use core::ptr::{self, NonNull};
 
 use super::choice;
-use super::functions::status;
 use super::memory::{self, bytes};
+use super::status;
 use crate::hash::bloom_hash;
 use crate::kernel::{Key, in_groups};
 use crate::keys::FlatKeys;

@@ -5,7 +5,8 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::stats::{Line, environment};
+use super::environment::environment;
+use super::line::Line;
 
 /// Says, once a process, that a value is none of ours.
 #[cold]

@@ -4,8 +4,9 @@ use core::ffi::{CStr, c_char};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use super::environment::environment;
+use super::line::Line;
 use super::memory;
-use super::stats::{Line, environment};
 use crate::kernel::Kernel;
 
 /// The kernel for a policy that is being made. Asks the environment each time, so that a test can

@@ -6,8 +6,9 @@
 use core::ffi::{c_char, c_int};
 
 use super::choice;
-use super::functions::{Policy, status};
 use super::memory::{self, bytes};
+use super::policy::Policy;
+use super::status;
 use crate::kernel::Key;
 use crate::keys::FlatKeys;
 use crate::policy::{answer_in_groups, write_bits, write_each};

@@ -2,8 +2,8 @@
 
 use core::ffi::{c_char, c_int};
 
-use super::functions::status;
 use super::memory::{self, bytes};
+use super::status;
 use crate::filter::Filter;
 use crate::hash::bloom_hash;
 use crate::sizing::FilterInfo;

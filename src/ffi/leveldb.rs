@@ -9,10 +9,10 @@ use super::abi::{
 };
 use super::choice;
 use super::elf;
-use super::lifetime;
 use super::modules;
 use super::object::Object;
 use super::route;
+use super::shared;
 use super::stats::Route;
 
 /// What the linker decided about LevelDB's names.
@@ -65,7 +65,7 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
     };
     // The host may ask for the policy's type before it asks for a filter.
     route::exists(linked_create);
-    lifetime::shared_filter_policy(bits_per_key, linked_create)
+    shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
 /// The original's constructor, if that is all there is of LevelDB. Behind us: what comes before may hand

@@ -1,14 +1,6 @@
-//! How long policies live: shared ones that never end, and the count of the others.
+//! Who ends a policy, and how many wait for it.
 
-use core::ffi::c_int;
-use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-use super::abi::{CreatePolicy, FilterPolicy};
-use super::functions::Policy;
-use super::memory;
-use super::object::Object;
-use super::stats::{Counters, Route};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Who decides when a policy ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,88 +32,4 @@ impl Owner {
             LIVING.fetch_sub(1, Ordering::Relaxed);
         }
     }
-}
-
-/// Shared policies, one for each number of bits per key; only ever added to.
-struct Shared<T: 'static> {
-    first: AtomicPtr<Entry<T>>,
-}
-
-struct Entry<T> {
-    bits_per_key: c_int,
-    policy: T,
-    next: *mut Entry<T>,
-}
-
-impl<T> Shared<T> {
-    const fn new() -> Self {
-        Shared { first: AtomicPtr::new(ptr::null_mut()) }
-    }
-
-    /// The policy of that many bits; made, if there is none. NULL where there is no memory.
-    fn get(
-        &self,
-        bits_per_key: c_int,
-        make: impl Fn(c_int) -> T,
-        counters: impl Fn(&T) -> Option<&Counters>,
-    ) -> *mut T {
-        let bits_per_key = bits_per_key.max(0);
-        let mut made: Option<NonNull<Entry<T>>> = None;
-        loop {
-            let first = self.first.load(Ordering::Acquire);
-            let mut entry = first;
-            // SAFETY: entries are never freed, nor changed once they are in the list.
-            while let Some(known) = unsafe { entry.as_ref() } {
-                if known.bits_per_key == bits_per_key {
-                    if let Some(made) = made {
-                        // SAFETY: another thread was first, and nobody else knows this one.
-                        unsafe {
-                            if let Some(counters) = counters(&made.as_ref().policy) {
-                                counters.forgo();
-                            }
-                            made.drop_in_place();
-                            memory::free(made.as_ptr().cast());
-                        }
-                    }
-                    // SAFETY: as above.
-                    return unsafe { &raw mut (*entry).policy };
-                }
-                entry = known.next;
-            }
-            let new = made.or_else(|| {
-                let policy = make(bits_per_key);
-                memory::allocate_value(Entry { bits_per_key, policy, next: ptr::null_mut() })
-            });
-            let Some(new) = new else { return ptr::null_mut() };
-            made = Some(new);
-            // SAFETY: not in the list yet, so nobody else's.
-            unsafe { (*new.as_ptr()).next = first };
-            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-            if self.first.compare_exchange(first, new.as_ptr(), success, failure).is_ok() {
-                // SAFETY: as above.
-                return unsafe { &raw mut (*new.as_ptr()).policy };
-            }
-        }
-    }
-}
-
-/// The shared policy of that many bits, for the functions and callbacks; NULL where there is no
-/// memory. Destroying it does nothing.
-#[must_use]
-pub fn shared_policy(bits_per_key: c_int) -> *mut Policy {
-    static SHARED: Shared<Policy> = Shared::new();
-    let make = |bits| Policy::new(bits, Route::Callbacks, Owner::Process);
-    SHARED.get(bits_per_key, make, Policy::counters)
-}
-
-/// The shared policy of that many bits, for LevelDB; NULL where there is no memory. Destroying it
-/// does nothing.
-#[must_use]
-pub fn shared_filter_policy(
-    bits_per_key: c_int,
-    linked_create: Option<CreatePolicy>,
-) -> *mut FilterPolicy {
-    static SHARED: Shared<Object> = Shared::new();
-    let make = |bits| Object::new_bloom(bits, linked_create, Owner::Process);
-    SHARED.get(bits_per_key, make, Object::counters).cast()
 }

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! capi/exports.rs      the exported names, a few lines each
-//!   functions          policies for C, and their filters
+//!   functions          what C asks without a policy
+//!   policy             a policy for C, and its filters
 //!     transform          keys that go through a callback of the user's first
 //!     flat               the same for concatenated keys
 //!     builder            and for keys as they come
 //!   inside             what a filter's bytes say
-//!   lifetime           shared policies, and the count of the others
 //!   vtable             the callbacks that any leveldb_filterpolicy_create takes
 //!   leveldb            LevelDB's own names: which policy they give
+//!     shared           policies that never end, of both kinds
 //!     object           a policy with the layout of leveldb::FilterPolicy
 //!       type_info      what typeid and dynamic_cast ask of it
 //!       create_filter  its CreateFilter
@@ -20,6 +21,9 @@
 //!   choice             which kernel: LEVELDB_BLOOM_KERNEL
 //!   stats              LEVELDB_BLOOM_STATS
 //!   check              LEVELDB_BLOOM_CHECK
+//!   environment, line  what the user asked for, and a line that answers
+//!   lifetime           who ends a policy, and how many live
+//!   status             what functions return
 //!   abi                what LevelDB passes, and what its policies look like
 //!   memory             the one place for foreign pointers, malloc and free
 //! ```
@@ -36,18 +40,21 @@ mod check;
 mod choice;
 mod create_filter;
 mod elf;
+mod environment;
 pub mod flat;
 pub mod functions;
 pub mod inside;
 pub mod leveldb;
 pub mod lifetime;
+mod line;
 mod memory;
 mod modules;
 mod object;
+pub mod policy;
 mod route;
+pub mod shared;
 mod stats;
+pub mod status;
 mod transform;
 mod type_info;
 pub mod vtable;
-
-pub use functions::Policy;

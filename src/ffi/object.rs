@@ -12,9 +12,10 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice};
 use super::create_filter::create_filter;
-use super::functions::{Policy, key_may_match};
+use super::functions::key_may_match;
 use super::lifetime::Owner;
 use super::memory;
+use super::policy::Policy;
 use super::route::{self, Append, Way};
 use super::stats::{Counters, Route};
 use super::type_info::{TYPE_INFO, TypeInfo};

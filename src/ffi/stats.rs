@@ -3,12 +3,14 @@
 //! Counting is chosen when a policy is made. One that does not count has no [`Counters`], and its
 //! object has a table of functions that never look for them.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::c_char;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use super::check::Check;
+use super::environment::environment;
 use super::lifetime::Owner;
+use super::line::Line;
 use super::memory;
 use crate::BloomFilterPolicy;
 
@@ -305,12 +307,12 @@ impl Counters {
         line.text("\",\"route\":\"");
         line.text(Route::name_of(self.route.load(Ordering::Relaxed)));
         line.text("\"");
-        line.field("bits_per_key", self.policy.bits_per_key().unsigned_abs().into());
-        line.field("filters", read(&self.filters));
-        line.field("keys", read(&self.keys));
-        line.field("filter_bytes", read(&self.filter_bytes));
-        line.field("queries", read(&self.queries));
-        line.field("negatives", read(&self.negatives));
+        field(&mut line, "bits_per_key", self.policy.bits_per_key().unsigned_abs().into());
+        field(&mut line, "filters", read(&self.filters));
+        field(&mut line, "keys", read(&self.keys));
+        field(&mut line, "filter_bytes", read(&self.filter_bytes));
+        field(&mut line, "queries", read(&self.queries));
+        field(&mut line, "negatives", read(&self.negatives));
         line.text("}\n");
         match self.destination {
             Destination::Nowhere => {}
@@ -320,172 +322,15 @@ impl Counters {
     }
 }
 
+#[inline(never)]
+fn field(line: &mut Line, name: &str, number: u64) {
+    line.text(",\"");
+    line.text(name);
+    line.text("\":");
+    line.number(number);
+}
+
 #[allow(clippy::useless_conversion, reason = "Count is narrower on some machines")]
 fn read(count: &Count) -> u64 {
     u64::from(count.load(Ordering::Relaxed))
-}
-
-/// A line of text on the stack. What does not fit is left out (it always fits).
-pub(super) struct Line {
-    bytes: [u8; 512],
-    len: usize,
-}
-
-impl Line {
-    pub(super) fn new() -> Line {
-        Line { bytes: [0; 512], len: 0 }
-    }
-
-    // Seldom called, from many places.
-    #[inline(never)]
-    pub(super) fn text(&mut self, text: &str) {
-        for byte in text.bytes() {
-            self.byte(byte);
-        }
-    }
-
-    pub(super) fn byte(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.len) {
-            *place = byte;
-            self.len += 1;
-        }
-    }
-
-    /// The beginning of what somebody else wrote.
-    #[inline(never)]
-    pub(super) fn foreign(&mut self, text: &CStr) {
-        for byte in text.to_bytes().iter().take(40) {
-            self.byte(*byte);
-        }
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or(&[])
-    }
-
-    #[inline(never)]
-    pub(super) fn number(&mut self, mut number: u64) {
-        let mut digits = [0; 20];
-        let mut first = digits.len();
-        for (i, digit) in digits.iter_mut().enumerate().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
-            first = i;
-            if number == 0 {
-                break;
-            }
-        }
-        for &digit in digits.iter().skip(first) {
-            self.byte(digit);
-        }
-    }
-
-    #[inline(never)]
-    fn field(&mut self, name: &str, number: u64) {
-        self.text(",\"");
-        self.text(name);
-        self.text("\":");
-        self.number(number);
-    }
-
-    /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
-    /// lost, or what does not fit of it: no pipe without a reader is waited for, and neither that nor
-    /// a file larger than the process may write ends the program. Nor does a thread end here that
-    /// pthread_cancel was called for: its policy would be left half destroyed.
-    pub(super) fn write_to(&self, path: *const c_char) {
-        unsafe extern "C" {
-            // Not in the crate libc.
-            fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-        }
-        /// In glibc and musl.
-        const PTHREAD_CANCEL_DISABLE: c_int = 1;
-
-        let mut cancel_state = 0;
-        // SAFETY: a state of the two that there are, and where to put the one before.
-        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel_state) };
-        self.append_to(path);
-        // SAFETY: the state that there was; NULL is fine.
-        unsafe { pthread_setcancelstate(cancel_state, ptr::null_mut()) };
-    }
-
-    fn append_to(&self, path: *const c_char) {
-        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
-        let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-        // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
-        // the user's missing line, and nothing else.
-        unsafe {
-            let file: c_int = if path.is_null() {
-                libc::STDERR_FILENO
-            } else {
-                libc::open(path, append | apart, 0o644)
-            };
-            if file < 0 {
-                return;
-            }
-            without_signals(|| {
-                libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512)) >= 0
-            });
-            if !path.is_null() {
-                libc::close(file);
-            }
-        }
-    }
-}
-
-/// Runs `write`, which says whether it could. The signal that it may raise in this thread is taken
-/// back; one that was already there is not.
-fn without_signals(write: impl FnOnce() -> bool) {
-    // SAFETY: the sets live here, and are made before they are read; sigtimedwait waits for nothing.
-    unsafe {
-        let mut ours = core::mem::zeroed();
-        let (mut before, mut pending) = (ours, ours);
-        libc::sigemptyset(&mut ours);
-        // Nobody reads the pipe; the file is too large.
-        let raised = [libc::SIGPIPE, libc::SIGXFSZ];
-        for signal in raised {
-            libc::sigaddset(&mut ours, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_BLOCK, &ours, &mut before);
-        libc::sigpending(&mut pending);
-        for signal in raised {
-            if libc::sigismember(&pending, signal) != 0 {
-                libc::sigdelset(&mut ours, signal);
-            }
-        }
-        if !write() {
-            let at_once = core::mem::zeroed();
-            libc::sigtimedwait(&ours, ptr::null_mut(), &at_once);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
-    }
-}
-
-/// An environment variable's value, if it is set to something and the process may trust it (a
-/// setuid program's environment belongs to whoever called it).
-pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: `name` is a C string; the value stays where it is unless the program changes its
-    // environment in another thread, which C's getenv cannot survive either.
-    let value = unsafe {
-        if !trusted_environment() {
-            return None;
-        }
-        let value = libc::getenv(name.as_ptr());
-        if value.is_null() {
-            return None;
-        }
-        CStr::from_ptr(value)
-    };
-    (!value.is_empty()).then_some(value)
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn trusted_environment() -> bool {
-    // SAFETY: takes any number.
-    unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn trusted_environment() -> bool {
-    // SAFETY: take nothing and cannot fail.
-    unsafe { libc::getuid() == libc::geteuid() && libc::getgid() == libc::getegid() }
 }

@@ -1,22 +1,11 @@
 //! The four callbacks that any `leveldb_filterpolicy_create` takes; their state is a [`Policy`].
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
-use super::abi::Callbacks;
-use super::functions::Policy;
+use super::abi::{Callbacks, NAME};
+use super::functions;
 use super::memory::{MATCH_ALL, Reserve};
-
-/// LevelDB's policy name for C.
-pub(super) static NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
-
-/// What goleveldb calls its policy, whose filters are the same.
-pub(super) static GOLEVELDB_NAME: &CStr = c"leveldb.BuiltinBloomFilter";
-
-/// Whether a name is one under which LevelDB, or a port of it, finds filters made of whole keys.
-/// The empty one is none at all.
-pub(super) fn is_taken(name: &CStr) -> bool {
-    name.is_empty() || [NAME, GOLEVELDB_NAME].contains(&name)
-}
+use super::policy::Policy;
 
 /// The table.
 pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
@@ -61,7 +50,7 @@ unsafe extern "C" fn key_may_match(
     unsafe {
         match state.cast::<Policy>().as_ref() {
             Some(policy) => policy.key_may_match(key, key_length, filter, filter_length).into(),
-            None => super::functions::key_may_match(key, key_length, filter, filter_length),
+            None => functions::key_may_match(key, key_length, filter, filter_length),
         }
     }
 }

@@ -1,0 +1,33 @@
+//! What the user asks for by variables of the environment.
+
+use core::ffi::CStr;
+
+/// An environment variable's value, if it is set to something and the process may trust it (a
+/// setuid program's environment belongs to whoever called it).
+pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: `name` is a C string; the value stays where it is unless the program changes its
+    // environment in another thread, which C's getenv cannot survive either.
+    let value = unsafe {
+        if !trusted_environment() {
+            return None;
+        }
+        let value = libc::getenv(name.as_ptr());
+        if value.is_null() {
+            return None;
+        }
+        CStr::from_ptr(value)
+    };
+    (!value.is_empty()).then_some(value)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn trusted_environment() -> bool {
+    // SAFETY: takes any number.
+    unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn trusted_environment() -> bool {
+    // SAFETY: take nothing and cannot fail.
+    unsafe { libc::getuid() == libc::geteuid() && libc::getgid() == libc::getegid() }
+}

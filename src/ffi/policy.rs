@@ -1,0 +1,394 @@
+//! A policy for C: its functions, between raw arguments and the safe policy.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+
+use super::abi::{self, Slice};
+use super::choice;
+use super::lifetime::Owner;
+use super::memory::{self, KeyArrays, MATCH_ALL, Reserve, bytes};
+use super::stats::{self, Counters, Route};
+use super::status;
+use super::transform::{Canonicalise, Destructor, Transform};
+use crate::kernel::{Key, scratch};
+use crate::policy::{BloomFilterPolicy, hash_may_match};
+
+/// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
+/// argument of the functions here. Immutable but for its counters; usable from any thread.
+pub struct Policy {
+    pub(super) policy: BloomFilterPolicy,
+    /// A C string that lives as long as the policy.
+    name: *const c_char,
+    transform: Option<NonNull<Transform>>,
+    counters: Option<NonNull<Counters>>,
+    reserve: Reserve,
+    owner: Owner,
+}
+
+impl Policy {
+    /// A policy, counting if the environment asks for it.
+    pub(super) fn new(bits_per_key: c_int, route: Route, owner: Owner) -> Policy {
+        let policy = BloomFilterPolicy::with_kernel(bits_per_key, choice::for_policy());
+        owner.policy_made();
+        Policy {
+            policy,
+            name: abi::NAME.as_ptr(),
+            transform: None,
+            counters: stats::start(&policy, route),
+            reserve: Reserve::new(),
+            owner,
+        }
+    }
+
+    /// A policy in C memory; NULL where there is none.
+    #[must_use]
+    pub fn create(bits_per_key: c_int) -> *mut Policy {
+        Self::in_c_memory(Policy::new(bits_per_key, Route::Callbacks, Owner::Caller))
+    }
+
+    /// A policy of goleveldb's name.
+    #[must_use]
+    pub fn create_goleveldb(bits_per_key: c_int) -> *mut Policy {
+        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
+        policy.name = abi::GOLEVELDB_NAME.as_ptr();
+        Self::in_c_memory(policy)
+    }
+
+    /// A policy of a name of its own, whose keys go through a callback. NULL, with the state left
+    /// to the caller, where there is no memory, no callback, or no name that LevelDB does not use.
+    ///
+    /// # Safety
+    /// As [`Transform::create`], but `name` may be NULL.
+    pub unsafe fn create_transformed(
+        bits_per_key: c_int,
+        name: *const c_char,
+        canonicalise: Option<Canonicalise>,
+        destructor: Option<Destructor>,
+        state: *mut c_void,
+    ) -> *mut Policy {
+        let Some(canonicalise) = canonicalise else { return ptr::null_mut() };
+        // SAFETY: the caller's promise.
+        let transform = unsafe {
+            if name.is_null() || abi::is_taken(CStr::from_ptr(name)) {
+                return ptr::null_mut();
+            }
+            Transform::create(name, canonicalise, destructor, state)
+        };
+        let Some(transform) = transform else { return ptr::null_mut() };
+        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
+        // SAFETY: just made.
+        policy.name = unsafe { transform.as_ref() }.name();
+        let created = Self::in_c_memory(policy);
+        // SAFETY: the policy just made, or nobody, knows the transform.
+        unsafe {
+            match created.as_mut() {
+                Some(policy) => policy.transform = Some(transform),
+                None => Transform::destroy(transform),
+            }
+        }
+        created
+    }
+
+    fn in_c_memory(policy: Policy) -> *mut Policy {
+        memory::allocate_value(policy).map_or(ptr::null_mut(), NonNull::as_ptr)
+    }
+
+    /// Ends a policy. NULL is fine, and a shared one stays.
+    ///
+    /// # Safety
+    /// `policy` is NULL or came from a function here, and nobody uses it any more.
+    pub unsafe fn destroy(policy: *mut Policy) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !policy.is_null() && (*policy).may_end() {
+                policy.drop_in_place();
+                memory::free(policy.cast());
+            }
+        }
+    }
+
+    /// Whether a policy that is being destroyed can go: not one that is shared, nor one that is
+    /// kept so that its later use can be reported.
+    pub(super) fn may_end(&self) -> bool {
+        match self.owner {
+            Owner::Process => false,
+            Owner::Caller => {
+                let kept = self.counters().is_some_and(|counters| counters.is_kept(self.owner));
+                if let (true, Some(transform)) = (kept, self.transform()) {
+                    // SAFETY: whoever destroys a policy does not use it at the same time.
+                    unsafe { transform.end_state() };
+                }
+                !kept
+            }
+        }
+    }
+
+    /// The policy's name for LevelDB, a C string.
+    pub(super) fn name(&self) -> *const c_char {
+        self.name
+    }
+
+    /// The length of a filter for `num_keys` keys, or 0 where no size can say it.
+    #[must_use]
+    pub fn filter_size(&self, num_keys: usize) -> usize {
+        self.policy.filter_len(num_keys).unwrap_or(0)
+    }
+
+    /// A filter in C memory, its length in `filter_length`; NULL and 0 where it cannot be made.
+    ///
+    /// # Safety
+    /// The arrays are as [`KeyArrays::new`] asks; `filter_length` is NULL or can be written.
+    pub unsafe fn create_filter(
+        &self,
+        keys: *const *const c_char,
+        key_lengths: *const usize,
+        num_keys: usize,
+        filter_length: *mut usize,
+    ) -> *mut c_char {
+        if filter_length.is_null() {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promise.
+        let made = unsafe {
+            KeyArrays::new(keys, key_lengths, num_keys)
+                .filter(KeyArrays::are_readable)
+                .and_then(|keys| self.filter_in_c_memory(keys, num_keys))
+        };
+        let (filter, len) = made.map_or((ptr::null_mut(), 0), |(f, len)| (f.as_ptr(), len));
+        // SAFETY: not NULL, and the caller's promise.
+        unsafe { filter_length.write(len) };
+        filter.cast()
+    }
+
+    /// [`create_filter`](Self::create_filter) for LevelDB, which takes whatever comes for a filter
+    /// and never asks again: where no filter can be made, one that matches every key.
+    ///
+    /// # Safety
+    /// As [`create_filter`](Self::create_filter).
+    pub(super) unsafe fn create_filter_or_match_all(
+        &self,
+        keys: *const *const c_char,
+        key_lengths: *const usize,
+        num_keys: usize,
+        filter_length: *mut usize,
+    ) -> *mut c_char {
+        let mut len = 0;
+        // SAFETY: the caller's promise.
+        let mut filter = unsafe { self.create_filter(keys, key_lengths, num_keys, &mut len) };
+        if filter.is_null() {
+            filter = self.reserve.take().as_ptr().cast();
+            len = MATCH_ALL.len();
+        }
+        if !filter_length.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { filter_length.write(len) };
+        }
+        filter
+    }
+
+    /// The name of the kernel that does the policy's work.
+    #[must_use]
+    pub fn kernel_name(&self) -> *const c_char {
+        choice::c_name(self.policy.kernel()).as_ptr()
+    }
+
+    fn filter_in_c_memory(
+        &self,
+        keys: KeyArrays<'_>,
+        num_keys: usize,
+    ) -> Option<(NonNull<u8>, usize)> {
+        let len = self.policy.filter_len(num_keys)?;
+        let memory = memory::allocate(len)?;
+        // SAFETY: fresh zeroed memory of that length.
+        let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
+        match self.transform() {
+            None => self.policy.fill_from(num_keys, keys.iter(), filter),
+            Some(transform) => {
+                self.check_use();
+                if !transform.fill(&self.policy, &mut keys.iter(), filter) {
+                    // SAFETY: from `allocate`, and nobody's yet.
+                    unsafe { memory::free(memory.as_ptr().cast()) };
+                    return None;
+                }
+            }
+        }
+        self.count_filter(num_keys, len);
+        Some((memory, len))
+    }
+
+    /// Writes the filter over `filter_length` bytes at `filter`; a [`status`].
+    ///
+    /// # Safety
+    /// `keys` is NULL or names `num_keys` keys; `filter` is NULL or can be written.
+    pub unsafe fn fill_filter(
+        &self,
+        keys: *const Slice,
+        num_keys: usize,
+        filter: *mut c_char,
+        filter_length: usize,
+    ) -> c_int {
+        let Some(len) = self.policy.filter_len(num_keys) else {
+            return status::TOO_LARGE;
+        };
+        // SAFETY: the caller's promise.
+        let slices = unsafe { memory::array(keys, num_keys) };
+        if slices.len() != num_keys
+            || filter.is_null()
+            || filter_length != len
+            || !slices.iter().all(Slice::is_readable)
+        {
+            return status::INVALID_ARGUMENT;
+        }
+        if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
+            // SAFETY: the caller's promise.
+            let keys = slices.iter().map(|slice| Key::new(unsafe { slice.bytes() }));
+            // SAFETY: the caller's promise.
+            return unsafe { self.fill_from(num_keys, keys, filter, filter_length) };
+        }
+        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
+        let (keys, filter) = unsafe {
+            (
+                memory::array(keys.cast::<Key<'_>>(), num_keys),
+                memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len),
+            )
+        };
+        self.policy.fill_uninit(keys, filter);
+        self.count_filled(num_keys, filter_length);
+        status::OK
+    }
+
+    /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array.
+    ///
+    /// # Safety
+    /// `filter` is NULL or can be written.
+    pub(super) unsafe fn fill_from<'k>(
+        &self,
+        num_keys: usize,
+        mut keys: impl Iterator<Item = Key<'k>>,
+        filter: *mut c_char,
+        filter_length: usize,
+    ) -> c_int {
+        let Some(len) = self.policy.filter_len(num_keys) else {
+            return status::TOO_LARGE;
+        };
+        if filter.is_null() || filter_length != len {
+            return status::INVALID_ARGUMENT;
+        }
+        // SAFETY: the caller's promise; all of it is written before it becomes a slice of bytes.
+        let filter = unsafe {
+            filter.write_bytes(0, len);
+            memory::array_mut(filter.cast::<u8>(), len)
+        };
+        match self.transform() {
+            None => self.policy.fill_in_groups(keys, filter),
+            Some(transform) => {
+                self.check_use();
+                if !transform.fill(&self.policy, &mut keys, filter) {
+                    // It holds some of the keys. Whoever does not look at the status loses none.
+                    if let Some(probes) = filter.last_mut() {
+                        *probes = MATCH_ALL[1];
+                    }
+                    return status::NO_MEMORY;
+                }
+            }
+        }
+        self.count_filled(num_keys, len);
+        status::OK
+    }
+
+    /// [`key_may_match`], counted if the policy counts.
+    ///
+    /// # Safety
+    /// As [`key_may_match`].
+    pub(super) unsafe fn key_may_match(
+        &self,
+        key: *const c_char,
+        key_length: usize,
+        filter: *const c_char,
+        filter_length: usize,
+    ) -> bool {
+        if self.transform().is_none() && self.counters().is_none() {
+            // SAFETY: the caller's promise.
+            let usual = unsafe { memory::two_bytes((key, key_length), (filter, filter_length)) };
+            if let Some((key, filter)) = usual {
+                return self.policy.key_may_match(key, filter);
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.key_may_match_apart(key, key_length, filter, filter_length) }
+    }
+
+    /// `key_may_match` of any policy and arguments. Apart, so that nothing is to be done after the
+    /// usual ones' query, and no registers have to be kept.
+    ///
+    /// # Safety
+    /// As [`key_may_match`].
+    #[inline(never)]
+    unsafe fn key_may_match_apart(
+        &self,
+        key: *const c_char,
+        key_length: usize,
+        filter: *const c_char,
+        filter_length: usize,
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
+        let answer = match self.transform() {
+            None => self.policy.key_may_match(key, filter),
+            Some(transform) => transform.hash(key).is_none_or(|hash| hash_may_match(hash, filter)),
+        };
+        if let Some(counters) = self.counters() {
+            counters.query(answer);
+        }
+        answer
+    }
+
+    /// Reports the use of a destroyed policy whose filter will not be counted, because it can make
+    /// none.
+    fn check_use(&self) {
+        if let Some(counters) = self.counters() {
+            counters.check_filter();
+        }
+    }
+
+    pub(super) fn count_filter(&self, keys: usize, bytes: usize) {
+        if let Some(counters) = self.counters() {
+            counters.filter(keys, bytes);
+        }
+    }
+
+    fn count_filled(&self, keys: usize, bytes: usize) {
+        self.count_filter(keys, bytes);
+        if let Some(counters) = self.counters() {
+            counters.set_route(Route::Buffer);
+        }
+    }
+
+    fn transform(&self) -> Option<&Transform> {
+        // SAFETY: it lives as long as the policy.
+        self.transform.map(|transform| unsafe { transform.as_ref() })
+    }
+
+    pub(super) fn counters(&self) -> Option<&Counters> {
+        // SAFETY: they live as long as the policy.
+        self.counters.map(|counters| unsafe { counters.as_ref() })
+    }
+}
+
+impl Drop for Policy {
+    fn drop(&mut self) {
+        self.owner.policy_ended();
+        if let Some(transform) = self.transform.take() {
+            // SAFETY: made for this policy alone, whose last use this is.
+            unsafe {
+                transform.as_ref().end_state();
+                Transform::destroy(transform);
+            }
+        }
+        if let Some(counters) = self.counters.take() {
+            // SAFETY: `new` started them for this policy alone.
+            unsafe { stats::finish(counters) };
+        }
+    }
+}
