@@ -6,8 +6,8 @@
 //! ```text
 //! key bytes -> hash -> probe -> filter (bits)    safe, pure: the specification
 //!                 \-> kernel/*                   the same answers, for many keys at once
-//! C caller  -> ffi/functions -> policy           what the C library exports
-//! LevelDB   -> ffi/vtable, ffi/object -> policy  the callback table and the C++ object
+//! C caller  -> ffi/policy, ffi/functions -> policy   what the C library exports
+//! LevelDB   -> ffi/vtable, ffi/object -> policy      the callback table and the C++ object
 //! ```
 //!
 //! ```

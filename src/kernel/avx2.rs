@@ -48,7 +48,7 @@ use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, Key, cpu, portable, scratch};
+use super::{Kernel, Key, blocks, cpu, portable, scratch};
 use hash::{each_hashed, hash_keys};
 use positions::{TWO_BY_TWO, Wrapping, each_pair, each_position, set_two};
 use query::{filters_may_match, keys_may_match, may_match};
@@ -106,13 +106,17 @@ unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
             }
             Some(bits) if array.len() <= portable::FAR_TO_SET => {
                 let (array, modulus) = (bits::zeroed(array), Wrapping::new(bits));
-                each_hashed(keys, bits::is_large(array.len()), |eights| {
+                each_hashed(keys, blocks::is_large(array.len()), |eights| {
                     insert_eights(eights.h, k, modulus, array)
                 });
             }
-            _ => {
-                bits::insert_keys(hash_keys, portable::insert_hashes, keys, k, bits::zeroed(array))
-            }
+            _ => blocks::insert_keys(
+                hash_keys,
+                portable::insert_hashes,
+                keys,
+                k,
+                bits::zeroed(array),
+            ),
         }
     }
 }

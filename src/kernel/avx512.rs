@@ -63,7 +63,7 @@ use core::num::NonZeroU32;
 
 use super::avx2::positions::{TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, Key, avx2, cpu, portable, scratch};
+use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
 use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
@@ -104,7 +104,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         // SAFETY: the processor has AVX-512.
         _ => unsafe {
             let array = bits::zeroed(array);
-            bits::insert_keys(hash_keys, portable::insert_hashes, keys, k, array)
+            blocks::insert_keys(hash_keys, portable::insert_hashes, keys, k, array)
         },
     }
 }
@@ -128,7 +128,7 @@ enum Place {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn insert(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [u8], place: Place) {
     let modulus = WideModulus::of(bits);
-    let large = place == Place::Bit && bits::is_large(array.len());
+    let large = place == Place::Bit && blocks::is_large(array.len());
     each_pair_hashed(keys, large, |a, b| {
         let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
         let mut positions = || {

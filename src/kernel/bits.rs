@@ -3,8 +3,6 @@
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use super::{Key, key, portable};
-
 /// Up to this many bits a filter is built with one byte a bit in scratch
 /// memory and packed at the end: a plain store, where setting a bit in place
 /// is a load, an or and a store that wait for the one before.
@@ -116,87 +114,27 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
         for _ in 0..k {
             set(sum);
             // Otherwise two steps would be written out.
-            sum = portable::one_by_one(sum.wrapping_add(h.rotate_right(17)));
+            sum = one_by_one(sum.wrapping_add(h.rotate_right(17)));
         }
     }
 }
 
-/// How many keys are hashed before the first is set, and how far ahead keys
-/// are asked for: those of a shuffled list lie anywhere in memory.
-pub(super) const BLOCK: usize = 64;
-
-/// Whether an array is so large that, of keys which lie one after the other, the next must be asked
-/// for: where most bits are waited for, the processor no longer does it by itself. With a million
-/// keys, one took 3.8 ns in place of 5.3 with AVX2. From 700,000 on, at 10 bits each, it pays; of
-/// 500,000 each would take up to 1.09 times as long (AMD EPYC of the fifth generation, 2026-11-24).
+/// The same number, of which a compiler does not know it: from a loop of a few steps
+/// it would otherwise make one of vectors, which is longer and slower.
 #[inline(always)]
-pub(super) const fn is_large(bytes: usize) -> bool {
-    bytes > 3 << 18
-}
-
-// Once, not wherever keys are hashed: 190 bytes less.
-#[inline(never)]
-fn zeros() -> [u32; BLOCK] {
-    [0; BLOCK]
-}
-
-/// Hands on the hashes of all keys, some at a time.
-#[inline(always)]
-pub(super) fn in_blocks(
-    keys: &[Key],
-    for_large: bool,
-    hash_keys: impl Fn(&[Key], &mut [u32]),
-    mut f: impl FnMut(&[u32]),
-) {
-    let mut later = keys.chunks(BLOCK);
-    later.next();
-    let mut hashes = zeros();
-    for keys in keys.chunks(BLOCK) {
-        key::prefetch(later.next().unwrap_or(&[]), for_large);
-        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-        hash_keys(keys, hashes);
-        f(hashes);
-    }
-}
-
-/// Sets the bits of all keys in an array.
-///
-/// # Safety
-/// As the two functions of a kernel ask for; the one writes as many hashes as
-/// there are keys.
-#[inline(never)]
-pub(super) unsafe fn insert_keys(
-    hash_keys: unsafe fn(&[Key], &mut [u32]),
-    insert_hashes: unsafe fn(&[u32], u32, &mut [u8]),
-    keys: &[Key],
-    k: u32,
-    array: &mut [u8],
-) {
-    in_blocks(
-        keys,
-        is_large(array.len()),
-        // SAFETY: there are as many hashes as keys; the rest is the caller's word.
-        |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        // SAFETY: the caller's word.
-        |hashes| unsafe { insert_hashes(hashes, k, array) },
-    );
-}
-
-/// Asks for memory that will be used soon. Any address will do.
-#[inline(always)]
-pub(super) fn prefetch(address: *const u8) {
-    #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64"))]
-    // SAFETY: a hint, which never faults.
+#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
+pub(super) fn one_by_one(mut sum: u32) -> u32 {
+    // SAFETY: no instructions.
+    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast())
+        core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
     }
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
     // SAFETY: as above.
+    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
     unsafe {
-        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags))
+        core::arch::asm!("/* {0:w} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
     }
-    // Elsewhere it is not asked for.
-    let _ = address;
+    sum
 }
 
 /// All of `array`, zeroed.

@@ -2,6 +2,20 @@
 //!
 //! A kernel is chosen once, when a policy is made, and kept in it. `crate::probe` says what the
 //! answers must be.
+//!
+//! ```text
+//! avx512, avx2, neon   a kernel each, which opens with its departures from the plain loop
+//! portable             the one that every machine has; the others leave to it what they do not gain by
+//!   hash, query          of each kernel the larger parts (and `positions` of the vector ones)
+//! below all of them:
+//!   bits               remainders, and how bits are set
+//!   blocks             keys some at a time, asked for before they are needed
+//!   scratch            memory for a byte a bit
+//!   key                a key as LevelDB lays it out
+//! beside them:
+//!   cpu                what the machine has
+//!   check              whether a kernel gives the portable one's answers
+//! ```
 
 // A pointer that goes through `opaque`, which reads and writes nothing.
 #![allow(clippy::pointers_in_nomem_asm_block)]
@@ -13,7 +27,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::filter::MAX_PROBES;
 
-pub(crate) use key::{GROUP, Key, as_keys, in_groups, in_groups_of, prefetch};
+pub(crate) use blocks::{GROUP, in_groups, in_groups_of, prefetch};
+pub(crate) use key::{Key, as_keys};
 
 /// The same value, of which the compiler does not know where it comes from:
 /// what it then finds out and makes of it is slower.
@@ -54,6 +69,7 @@ mod avx2;
 #[cfg(leveldb_bloom_avx512)]
 mod avx512;
 mod bits;
+mod blocks;
 mod check;
 #[cfg(leveldb_bloom_avx2)]
 mod cpu;

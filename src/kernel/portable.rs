@@ -27,14 +27,23 @@ use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
-use core::num::NonZeroU32;
 
-use super::Key;
-use super::bits::{self, BYTE_PER_BIT_MAX, Modulus};
-use super::{Kernel, scratch, through_a_branch};
-use crate::filter::{Filter, MAX_PROBES};
-use crate::hash::{BLOOM_SEED as SEED, M};
+use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, one_by_one};
+use super::{Kernel, Key, blocks, scratch};
+use crate::filter::MAX_PROBES;
 use crate::probe;
+use hash::{SIDE_BY_SIDE, are_long};
+
+pub(super) use hash::{hash, hash_keys};
+#[cfg(test)]
+pub(super) use query::FAR;
+pub(super) use query::{
+    filters_may_match, filters_may_match_by, hash_may_match, keys_may_match, may_match,
+    rarely_may_match,
+};
+
+mod hash;
+mod query;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "portable",
@@ -48,145 +57,6 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
-/// `hash::hash`, with the last word taken from the key's last four bytes.
-#[inline(always)]
-pub(super) fn hash(key: &[u8]) -> u32 {
-    if key.len() < 4 {
-        return crate::hash::bloom_hash(key);
-    }
-    let mut h = first(key.len());
-    // One place and one length: a query has no register for more.
-    let (mut at, mut left) = (key.as_ptr(), key.len());
-    // SAFETY: `left` bytes of the key are at `at`. Where they end four bytes of
-    // it do: it has as many, as was seen above.
-    unsafe {
-        let word_at = |at: *const u8| u32::from_le(at.cast::<u32>().read_unaligned());
-        // Four words at a time; a compiler would unroll the other way about,
-        // with more to do before the first.
-        while left >= 16 {
-            for i in 0..4 {
-                h = step(h, word_at(at.add(4 * i)));
-            }
-            (at, left) = (at.add(16), left - 16);
-        }
-        while left >= 4 {
-            h = step(h, word_at(at));
-            (at, left) = (at.add(4), left - 4);
-        }
-        if left == 0 { h } else { finish(h, word_at(at.add(left).sub(4)), left) }
-    }
-}
-
-/// The last step, of a key that has bytes left after its whole words, from the last four bytes.
-#[inline(always)]
-fn finish(h: u32, last: u32, len: usize) -> u32 {
-    let tail = (last >> 8) >> (24 - 8 * (len % 4));
-    let h = h.wrapping_add(tail).wrapping_mul(M);
-    h ^ (h >> 24)
-}
-
-/// How many keys are hashed side by side: each step of one waits for the step before.
-const SIDE_BY_SIDE: usize = 4;
-
-pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    let mut fours = keys.chunks_exact(SIDE_BY_SIDE);
-    let mut out = hashes.chunks_exact_mut(SIDE_BY_SIDE);
-    for (keys, hashes) in (&mut fours).zip(&mut out) {
-        if let Ok(four) = <&[Key; SIDE_BY_SIDE]>::try_from(keys) {
-            hashes.copy_from_slice(&hash_four(four));
-        }
-    }
-    // Two or three long ones, too, beside others that nobody asks for: three of 200 bytes took 169 ns
-    // one after the other, and 120 so (with their bits; Intel Xeon with AMX, 2026-11-26).
-    let (rest, out) = (fours.remainder(), out.into_remainder());
-    if let (&[a, b, ..], [x, y, ..]) = (rest, &mut *out) {
-        if are_long(rest, 1, 128) {
-            let mut four = [0; SIDE_BY_SIDE];
-            hash_keys(&[a, b, *rest.last().unwrap_or(&b), b], &mut four);
-            (*x, *y) = (four[0], four[1]);
-            if let [_, _, z] = out {
-                *z = four[2];
-            }
-            return;
-        }
-    }
-    for (key, h) in rest.iter().zip(out) {
-        *h = hash_apart(*key);
-    }
-}
-
-/// `hash` for the rare key, of which a compiler would otherwise make kilobytes.
-#[inline(never)]
-pub(super) fn hash_apart(key: Key) -> u32 {
-    hash(key.as_bytes())
-}
-
-#[inline(always)]
-fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
-    let len = keys[0].len();
-    // Of one length, a multiple of 4: nothing is asked but where their words are.
-    if keys.iter().fold(len % 4, |differ, key| differ | (key.len() ^ len)) == 0 {
-        let mut h = [first(len); SIDE_BY_SIDE];
-        for w in 0..len / 4 {
-            for (h, key) in h.iter_mut().zip(keys) {
-                // SAFETY: the key has that many words.
-                *h = step(*h, unsafe { word(key, 4 * w) });
-            }
-        }
-        return h;
-    }
-    let lens = keys.map(|key| key.len());
-    let least = lens.into_iter().fold(usize::MAX, usize::min);
-    if least < 4 {
-        return keys.map(hash_apart);
-    }
-    let mut h = lens.map(first);
-    for w in 0..least / 4 {
-        for (h, key) in h.iter_mut().zip(keys) {
-            // SAFETY: the key has that many words.
-            *h = step(*h, unsafe { word(key, 4 * w) });
-        }
-    }
-    let most = lens.into_iter().fold(0, usize::max);
-    // Those that have no more words read their last again, and make nothing of it.
-    for w in least / 4..most / 4 {
-        for i in 0..SIDE_BY_SIDE {
-            let at = (4 * w).min(lens[i] - 4);
-            // SAFETY: the key has a word, and from `at` on.
-            let next = step(h[i], unsafe { word(&keys[i], at) });
-            h[i] = if w < lens[i] / 4 { next } else { h[i] };
-        }
-    }
-    for (h, key) in h.iter_mut().zip(keys) {
-        // Computed for all: whether there is a rest, mixed lengths make unpredictable.
-        // SAFETY: the key has a word.
-        let finished = finish(*h, unsafe { word(key, key.len() - 4) }, key.len());
-        *h = if key.len() % 4 == 0 { *h } else { finished };
-    }
-    h
-}
-
-/// A hash before the first step.
-#[inline(always)]
-fn first(len: usize) -> u32 {
-    SEED ^ (len as u32).wrapping_mul(M)
-}
-
-/// The step for a whole word.
-#[inline(always)]
-fn step(h: u32, word: u32) -> u32 {
-    let h = h.wrapping_add(word).wrapping_mul(M);
-    h ^ (h >> 16)
-}
-
-/// # Safety
-/// The key has four bytes there.
-#[inline(always)]
-unsafe fn word(key: &Key, at: usize) -> u32 {
-    // SAFETY: the caller's word.
-    u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
-}
-
 /// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer: two
 /// keys of 44 bits took 31 ns each, with AVX2 48 and with AVX-512 56, and six in a register 5.7
 /// rather than 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). So many long keys as are
@@ -196,16 +66,6 @@ unsafe fn word(key: &Key, at: usize) -> u32 {
 pub(super) fn are_few(keys: &[Key], bytes: usize) -> bool {
     let few = keys.len() < 4 || fit_a_register(keys.len(), bytes);
     few && (keys.len() <= SIDE_BY_SIDE || !are_long(keys, 2, 200))
-}
-
-/// Whether all a few keys `but` some have so many bytes that a processor does not look far enough ahead
-/// to hash them at the same time unless they are hashed side by side: four keys of 256 bytes took 374
-/// ns, with AVX2 202 and with AVX-512 218 (AMD EPYC of the fourth generation, 2026-11-24).
-#[inline(always)]
-fn are_long(keys: &[Key], but: usize, bytes: usize) -> bool {
-    // One that is longer than the others has nothing beside it.
-    let [first, .., last] = keys else { return false };
-    first.len().min(last.len()).wrapping_mul(keys.len().saturating_sub(but)) >= bytes
 }
 
 /// 64 bits are the fewest that a policy makes.
@@ -233,7 +93,7 @@ pub(super) fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8
         }
     }
     // SAFETY: neither asks for anything.
-    unsafe { bits::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
+    unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
 /// An array of 64 bits.
@@ -254,24 +114,6 @@ fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
 }
 
-/// The same, of which a compiler does not know it: from a loop of a few steps
-/// it would otherwise make one of vectors, which is longer and slower.
-#[inline(always)]
-#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-pub(super) fn one_by_one(mut sum: u32) -> u32 {
-    // SAFETY: no instructions.
-    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
-    unsafe {
-        core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
-    }
-    // SAFETY: as above.
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
-    unsafe {
-        core::arch::asm!("/* {0:w} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
-    }
-    sum
-}
-
 /// # Safety
 /// The modulus is of the array's bits.
 unsafe fn create_by_bytes(
@@ -281,7 +123,7 @@ unsafe fn create_by_bytes(
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
-        bits::in_blocks(keys, false, hash_keys, |hashes| {
+        blocks::in_blocks(keys, false, hash_keys, |hashes| {
             // SAFETY: a position is less than the array's bits, by the caller's word, and
             // `bytes` has a byte for each.
             let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
@@ -337,7 +179,7 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
                     let mut sum = h;
                     for _ in 0..k {
                         let p = modulus.rem(sum);
-                        bits::prefetch(array.as_ptr().wrapping_add((p / 8) as usize));
+                        blocks::prefetch_line(array.as_ptr().wrapping_add((p / 8) as usize));
                         // SAFETY: k positions of each hash are `ASKED_FOR` at most.
                         unsafe { positions.get_unchecked_mut(n) }.write(p);
                         n += 1;
@@ -381,292 +223,4 @@ fn insert(hashes: &[u32], k: u32, array: &mut [u8]) {
             probe::insert(h, k, array);
         }
     }
-}
-
-/// Whether all bits of hash `h` are set in 64 bits, the fewest a policy makes: the remainder is the
-/// sum's last six bits.
-#[inline(always)]
-fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
-    let word = u64::from_le_bytes(array);
-    let delta = h.rotate_right(17);
-    let mut sum = h;
-    let mut all = 1;
-    let mut ask = || {
-        all &= word >> (sum % 64);
-        sum = one_by_one(sum.wrapping_add(delta));
-    };
-    // Two loops, because one of a known length is written out.
-    if k == USUAL {
-        for _ in 0..USUAL {
-            ask();
-        }
-    } else {
-        for _ in 0..k {
-            ask();
-        }
-    }
-    all != 0
-}
-
-/// An array of more bytes is mostly not in a cache, nor in reach of what
-/// translates addresses: there one probe in vain costs more than to guess wrong
-/// where to stop. With 10 million keys, an absent one took 240 to 270 ns with
-/// all bits asked for at once, and 190 to 210 one by one (AMD EPYC of the third generation,
-/// 2026-11-22).
-pub(super) const FAR: usize = 4 << 20;
-
-/// The modulus of an array that is asked for several bits at once.
-#[inline(always)]
-fn near(bytes: usize) -> Option<Modulus> {
-    if bytes > FAR { None } else { Modulus::new(bytes) }
-}
-
-/// The probes of 10 bits a key, which is what LevelDB's documentation proposes
-/// and nearly all databases have.
-const USUAL: u32 = 6;
-
-/// How many probes are asked for at once. Where to stop among them is what a
-/// branch predictor cannot know. After four, one absent key in 25 is left. Four
-/// and two rather than six took as long for a present key, and for an absent one
-/// 8 % less where the filter was in the first cache, 13 % in the third and 11 %
-/// in none, because fewer of its lines are asked for (10 bits a key, AMD EPYC of
-/// the third generation, 2026-11-22).
-const AT_ONCE: u32 = 4;
-
-/// The modulus of an array that is asked for the usual probes.
-#[inline(always)]
-fn usual(k: u32, bytes: usize) -> Option<Modulus> {
-    if k == USUAL { near(bytes) } else { None }
-}
-
-/// Whether all of the usual probes' bits are set, written out.
-///
-/// # Safety
-/// The modulus is of the array's bits.
-#[inline(always)]
-unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
-    // SAFETY: the caller's word.
-    let mut probes = unsafe { Probes::new(h, modulus, array) };
-    probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
-}
-
-/// The bits of an array that is asked for so few probes that to divide for each takes less than to
-/// find what to multiply by: with 1, 2 and 4 probes a present key took 1.3, 1.16 and 1.1 times as
-/// long without (AMD EPYC of the fourth generation, 2026-11-23).
-#[inline(always)]
-fn few(k: u32, bytes: usize) -> Option<NonZeroU32> {
-    if k <= AT_ONCE && bytes <= FAR { bits::bits_of(bytes) } else { None }
-}
-
-/// Whether all bits of at least one probe are set.
-///
-/// # Safety
-/// The array has these bits.
-#[inline(always)]
-unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
-    // SAFETY: a position is less than the array's bits, by the caller's word.
-    let ask = |sum| unsafe { *array.get_unchecked((sum % bits / 8) as usize) }.rotate_right(sum);
-    let (mut sum, delta) = (h, h.rotate_right(17));
-    let mut all = ask(sum);
-    for _ in 1..k {
-        sum = one_by_one(sum.wrapping_add(delta));
-        all &= ask(sum);
-    }
-    all & 1 != 0
-}
-
-/// Whether all bits of hash `h` are set, for any number of probes and arrays of
-/// any size.
-#[inline(never)]
-fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
-    match near(array.len()) {
-        // SAFETY: the array's modulus.
-        Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
-        None => probe::contains(h, k, array),
-    }
-}
-
-/// # Safety
-/// The modulus is of the array's bits.
-#[inline(never)]
-unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
-    // SAFETY: the caller's word.
-    let mut probes = unsafe { Probes::new(h, modulus, array) };
-    let mut left = k;
-    while left > AT_ONCE {
-        if !probes.next(AT_ONCE) {
-            return false;
-        }
-        left -= AT_ONCE;
-    }
-    probes.next(left)
-}
-
-/// The probes of a key in an array, whose modulus is its own.
-struct Probes<'a> {
-    /// What the last position was the remainder of, or the first will be.
-    sum: u32,
-    delta: u32,
-    begun: bool,
-    modulus: Modulus,
-    array: &'a [u8],
-}
-
-impl<'a> Probes<'a> {
-    /// # Safety
-    /// The modulus is of the array's bits.
-    #[inline(always)]
-    unsafe fn new(h: u32, modulus: Modulus, array: &'a [u8]) -> Self {
-        Probes { sum: h, delta: h.rotate_right(17), begun: false, modulus, array }
-    }
-
-    /// Whether the bits of the next `n` are set. A remainder a probe rather than
-    /// sums of two: nothing waits.
-    #[inline(always)]
-    fn next(&mut self, n: u32) -> bool {
-        let mut all = u8::MAX;
-        for _ in 0..n {
-            if self.begun {
-                (self.sum, all) = in_order(self.sum.wrapping_add(self.delta), all);
-            }
-            self.begun = true;
-            // SAFETY: a position is less than the array's bits: `new` was given its modulus.
-            let byte = unsafe { *self.array.get_unchecked(self.modulus.byte(self.sum)) };
-            // By the last three bits of the sum: the bits are a multiple of 8.
-            all &= byte.rotate_right(self.sum);
-        }
-        all & 1 != 0
-    }
-}
-
-/// The same two, of which a compiler does not know it: it would otherwise mix
-/// the probes, for which it needs three registers more, and a query that has to
-/// keep registers takes a twentieth longer.
-#[inline(always)]
-#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
-    // SAFETY: no instructions. A rotation takes its count from ecx.
-    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
-    unsafe {
-        core::arch::asm!(
-            "/* {0} */", inout(reg_byte) all, inout("ecx") sum,
-            options(nomem, nostack, preserves_flags)
-        )
-    }
-    // SAFETY: no instructions.
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
-    unsafe {
-        core::arch::asm!(
-            "/* {0:w} {1:w} */", inout(reg) sum, inout(reg) all,
-            options(nomem, nostack, preserves_flags)
-        )
-    }
-    (sum, all)
-}
-
-pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
-    // Elsewhere a query of a large filter took up to 1.17 times as long, and of one with 2 bits a key,
-    // through the drop-in policy, 1.03 times as long as stock's (Intel Xeon with AMX, 2026-11-26).
-    at_line!(32);
-    // Functions are called last or not at all, so that no registers have to be kept.
-    let Filter::Probe { array, k } = Filter::parse(filter) else {
-        return rarely_may_match(key, filter);
-    };
-    if key.len() < 4 {
-        return rarely_may_match(key, filter);
-    }
-    let h = hash(key.as_bytes());
-    // By k first, and by size within each: with one probe each branch counts. In the order of sizes a
-    // query of 1 or 2 bits a key took up to 1.1 times as long (Intel Xeon with AMX, 2026-11-24).
-    if k == USUAL {
-        if let Ok(word) = array.try_into() {
-            return through_a_branch(contains_in_word(h, k, word));
-        }
-        return match near(array.len()) {
-            // SAFETY: the array's modulus.
-            Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
-            None => contains_apart(h, k, array),
-        };
-    }
-    match (few(k, array.len()), array.try_into()) {
-        (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
-        // SAFETY: the array's bits.
-        (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
-        _ => contains_apart(h, k, array),
-    }
-}
-
-/// `may_match` of any key and filter.
-#[inline(never)]
-pub(super) fn rarely_may_match(key: Key, filter: &[u8]) -> bool {
-    hash_may_match(crate::hash::bloom_hash(key.as_bytes()), filter)
-}
-
-/// `may_match` of a key's hash.
-pub(super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
-    match Filter::parse(filter) {
-        Filter::Never => false,
-        Filter::Always => true,
-        Filter::Probe { array, k } => contains_apart(h, k, array),
-    }
-}
-
-pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let mut ones = 0;
-    match Filter::parse(filter) {
-        Filter::Never => results.fill(0),
-        Filter::Always => {
-            results.fill(1);
-            ones = results.len();
-        }
-        Filter::Probe { array, k } => {
-            let near = near(array.len());
-            let mut results = results.iter_mut();
-            bits::in_blocks(keys, false, hash_keys, |hashes| {
-                for (&h, result) in hashes.iter().zip(&mut results) {
-                    // SAFETY: the array's modulus.
-                    let answer = unsafe {
-                        match near {
-                            Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
-                            Some(modulus) => contains_all(h, k, modulus, array),
-                            None => probe::contains(h, k, array),
-                        }
-                    };
-                    *result = answer.into();
-                    ones += usize::from(answer);
-                }
-            });
-        }
-    }
-    ones
-}
-
-pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
-    filters_may_match_by(hash(key.as_bytes()), filters, results, |_| None)
-}
-
-/// `filters_may_match` for a key's hash. `small` is asked first; it has an answer for
-/// small filters, whose array and k are there.
-#[inline(always)]
-pub(super) fn filters_may_match_by(
-    h: u32,
-    filters: &[Key],
-    results: &mut [u8],
-    small: impl Fn(Key) -> Option<bool>,
-) -> usize {
-    let mut ones = 0;
-    for (&filter, result) in filters.iter().zip(results) {
-        let answer = small(filter).unwrap_or_else(|| match Filter::parse(filter.as_bytes()) {
-            Filter::Never => false,
-            Filter::Always => true,
-            Filter::Probe { array, k } => match usual(k, array.len()) {
-                // SAFETY: the array's modulus.
-                Some(modulus) => unsafe { contains_usual(h, modulus, array) },
-                None => contains_apart(h, k, array),
-            },
-        });
-        *result = answer.into();
-        ones += usize::from(answer);
-    }
-    ones
 }

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::slice;
 
-use super::super::{Key, bits, key, portable};
+use super::super::{Key, blocks, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -116,7 +116,7 @@ fn behind_copies<'k>(first: Key<'k>, keys: &[Key<'k>], room: &mut [MaybeUninit<K
 /// How many keys are hashed at once, and how far ahead they are asked for. With 32,
 /// 1,000 keys took 1.05 times as long (AMD EPYC of the fifth generation, 2026-11-23).
 const BLOCK: usize = 64;
-const _: () = assert!(BLOCK == bits::BLOCK);
+const _: () = assert!(BLOCK == blocks::BLOCK);
 
 /// Hashes the first block of keys by eights, in the order of `words`, and asks for those
 /// of the next.
@@ -127,7 +127,7 @@ const _: () = assert!(BLOCK == bits::BLOCK);
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
-    key::prefetch(key::at_most(BLOCK, keys, BLOCK), for_large);
+    blocks::prefetch(blocks::at_most(BLOCK, keys, BLOCK), for_large);
     // SAFETY: no instructions.
     let n = unsafe {
         // Otherwise the loops over them would be written out.

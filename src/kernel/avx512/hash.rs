@@ -5,7 +5,7 @@ use core::mem::{self, MaybeUninit};
 use core::{ptr, slice};
 
 use super::super::avx2::hash::{self as avx2, Groups, ZEROS, at_least_eight};
-use super::super::{Key, bits, key, portable};
+use super::super::{Key, blocks, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
@@ -14,7 +14,7 @@ use crate::hash::{BLOOM_SEED as SEED, M};
 pub(super) const GROUPS: usize = 8;
 /// How many keys are hashed at once, and how far ahead they are asked for.
 pub(super) const BLOCK: usize = GROUPS * LANES;
-const _: () = assert!(BLOCK == bits::BLOCK);
+const _: () = assert!(BLOCK == blocks::BLOCK);
 
 /// The product of M and a sum. The word's is not waited for.
 #[inline]
@@ -358,7 +358,7 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
 /// for them. Where keys are short and of one length they are made in the same run of
 /// instructions: 1,000 keys of 16 bytes took 1.12 times as long without. Those are asked for
 /// only where they lie apart, also for a large filter: ten million took 1.2 times as long
-/// otherwise. All others are asked for as `key::prefetch` has it.
+/// otherwise. All others are asked for as `blocks::prefetch` has it.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(__m512i, __m512i)) {
@@ -386,7 +386,7 @@ pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(_
                     if short.is_none() {
                         hash_block_of(keys, n, at, for_large, &mut hashed);
                     } else {
-                        apart = key::lie_apart(key::at_most(BLOCK, all, at + BLOCK));
+                        apart = blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
                     }
                 }
                 next = match short {
@@ -395,7 +395,7 @@ pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(_
                         // keeps count of: 1,000 keys took 1.35 times as long (AMD EPYC of
                         // the fourth generation, 2026-11-23).
                         if apart {
-                            key::prefetch_each(key::at_most(PAIR, all, at + BLOCK));
+                            blocks::prefetch_each(blocks::at_most(PAIR, all, at + BLOCK));
                         }
                         let (a, b) = (keys.add(at), keys.add(at + LANES));
                         let mut h = [first_hash(len); 2];
@@ -439,7 +439,10 @@ pub(super) unsafe fn hash_block_of(
 ) {
     // SAFETY: the caller's word; a block has as many groups at most.
     unsafe {
-        key::prefetch(key::at_most(BLOCK, slice::from_raw_parts(keys, n), at + BLOCK), for_large);
+        blocks::prefetch(
+            blocks::at_most(BLOCK, slice::from_raw_parts(keys, n), at + BLOCK),
+            for_large,
+        );
         let from = at.min(n - LANES);
         hash(Groups::of(keys.add(from), n - from, GROUPS), hashed.as_mut_ptr());
         let first = hashed[0];
