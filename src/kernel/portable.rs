@@ -37,10 +37,9 @@ use hash::{SIDE_BY_SIDE, are_long};
 pub(super) use hash::{hash, hash_keys};
 #[cfg(test)]
 pub(super) use query::FAR;
-pub(super) use query::{
-    filters_may_match, filters_may_match_by, hash_may_match, keys_may_match, may_match,
-    rarely_may_match,
-};
+pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
+#[cfg(leveldb_bloom_avx2)]
+pub(super) use query::{filters_may_match_by, rarely_may_match};
 
 mod hash;
 mod query;
