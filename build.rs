@@ -1,6 +1,9 @@
-//! Sets a name for each kernel that is built besides the portable one, `leveldb_bloom_avx2`,
-//! `leveldb_bloom_avx512` and `leveldb_bloom_neon`; `leveldb_bloom_asm` where the portable one keeps a
-//! compiler from what is slower; and `leveldb_bloom_c_interface` where that feature is asked for, on Linux.
+//! Tells the compiler which parts to include, by the names
+//!
+//! - `leveldb_bloom_avx2`, `leveldb_bloom_avx512` and `leveldb_bloom_neon`, for the kernels other
+//!   than the portable one;
+//! - `leveldb_bloom_asm`, where the kernels may use assembly to keep the compiler from slower code;
+//! - `leveldb_bloom_c_interface`, where that feature is on and the target is Linux.
 
 use std::env;
 use std::process::Command;
@@ -16,15 +19,15 @@ fn main() {
         .and_then(|text| text.split('.').nth(1)?.parse::<u32>().ok());
     let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
     let (arch, features) = (target("ARCH"), target("FEATURE"));
-    // Without the registers that every program has, as in an operating system's own code, a processor's
-    // word that it has wider ones is not enough.
+    // Code without the registers that every program has, an operating system's own for example,
+    // must not use the wider ones either, even if the processor says that it has them.
     let registers = |name| features.split(',').any(|feature| feature == name);
-    // Miri knows no instructions of a processor's own.
+    // Miri knows neither a processor's own instructions nor assembly.
     let miri = env::var_os("CARGO_CFG_MIRI").is_some();
     if !miri && ["x86_64", "x86", "aarch64"].contains(&arch.as_str()) {
         println!("cargo:rustc-cfg=leveldb_bloom_asm");
     }
-    // An enclave may not ask the processor what it is.
+    // In an enclave the instruction that asks a processor what it is is not allowed.
     let asks = !miri && target("ENV") != "sgx";
     if asks && arch == "x86_64" && target("POINTER_WIDTH") == "64" && registers("sse2") {
         println!("cargo:rustc-cfg=leveldb_bloom_avx2");

@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// What a benchmark's argument names.
+/// The argument of a benchmark.
 #[derive(Clone, Copy)]
 struct Case {
     kernel: &'static Kernel,
@@ -41,7 +41,7 @@ fn keys(n: usize, len: usize, seed: u32) -> Vec<Vec<u8>> {
     (0..n).map(|_| (0..len).map(|_| byte()).collect()).collect()
 }
 
-/// As kernels are given keys and filters without their being listed anew.
+/// As slices, which a kernel reads where they lie, without making a list of them first.
 fn listed(bytes: &[Vec<u8>]) -> Vec<&[u8]> {
     bytes.iter().map(Vec::as_slice).collect()
 }
@@ -50,8 +50,8 @@ fn filter(n: usize) -> Vec<u8> {
     BloomFilterPolicy::new(10).create_filter(&keys(n, 16, 1)).expect("a small filter")
 }
 
-/// Filters of one probe and 64 bits, whatever they hold: little more than the hashes. The argument
-/// is the keys' length.
+/// With 0 bits per key a filter has one probe and 64 bits, so that little more than hashing is
+/// measured. The argument is the keys' length.
 #[divan::bench(args = cases([4, 16, 100]))]
 fn hash(bencher: Bencher, case: &Case) {
     create_filters(bencher, case, keys(1_000, case.n, 1), 0);
@@ -82,7 +82,7 @@ fn query_present(bencher: Bencher, case: &Case) {
     query(bencher, case, &keys(ASKED.min(case.n), 16, 1));
 }
 
-/// As many keys as no branch predictor learns.
+/// More keys than a branch predictor can learn.
 #[divan::bench(args = cases([20, 1_000]))]
 fn query_absent(bencher: Bencher, case: &Case) {
     query(bencher, case, &keys(50_000, 16, 2));
@@ -96,8 +96,8 @@ fn query(bencher: Bencher, case: &Case, keys: &[Vec<u8>]) {
     });
 }
 
-/// From keys of their own, more than are listed for a kernel: hashed in groups, and the hashes set, as
-/// a builder does.
+/// From keys of their own, more than are listed for a kernel: hashed in groups, and the hashes set,
+/// as a builder does.
 #[divan::bench(args = cases([100_000]))]
 fn create_of_owned(bencher: Bencher, case: &Case) {
     let keys = keys(case.n, 16, 1);
@@ -110,7 +110,7 @@ fn create_of_owned(bencher: Bencher, case: &Case) {
     });
 }
 
-/// Batches of keys.
+/// In batches of 256 keys.
 #[divan::bench(args = cases([20, 1_000]))]
 fn batch_absent(bencher: Bencher, case: &Case) {
     let policy = BloomFilterPolicy::with_kernel(10, case.kernel);

@@ -28,12 +28,12 @@ pub struct leveldb_bloom_policy {
     _opaque: [u8; 0],
 }
 
-/// A key, laid out as leveldb::Slice.
+/// A key, or a filter, with the layout of leveldb::Slice.
 #[repr(C)]
 pub struct leveldb_bloom_slice {
     /// The key's bytes; may be anything when `size` is 0.
     pub data: *const c_char,
-    /// Their number.
+    /// The number of bytes.
     pub size: usize,
 }
 
@@ -127,7 +127,7 @@ pub extern "C" fn leveldb_bloom_policy_create(bits_per_key: c_int) -> *mut level
 /// Destroys a policy that nobody uses any more. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_policy_destroy(policy: *mut leveldb_bloom_policy) {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { Policy::destroy(policy.cast()) }
 }
 
@@ -147,22 +147,22 @@ pub unsafe extern "C" fn leveldb_bloom_policy_destroy(policy: *mut leveldb_bloom
 ///     state = leveldb_bloom_policy_create_transformed(10, "example.LowerCaseBloom", to_lower,
 ///                                                     NULL, NULL);
 ///
-/// `transform` writes the canonical form of a key to `buffer` if it fits, and returns its length in
-/// any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
-/// that the comparator calls equal must have the same canonical form. It may be called by any
-/// thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
-/// when the policy is destroyed. Where no canonical form can be had (no memory, or a length that is
-/// beyond `buffer_length` again), queries match and filters cannot be made.
+/// `transform` writes the canonical form of a key to `buffer` if it fits, and returns the form's
+/// length in any case; if that is more than `buffer_length`, it is called once more, with room for
+/// so much. All keys that the comparator calls equal must have the same canonical form. It may be
+/// called by any thread, by several at once, and must not throw. `destructor`, unless NULL, is
+/// called with `state` when the policy is destroyed. Where there is no canonical form (no memory,
+/// or a length beyond `buffer_length` again), queries answer 1 and filters cannot be made.
 ///
-/// Only what is given the policy knows of the transform: filters are made with it, but
-/// leveldb_bloom_key_may_match and all else that takes no policy, builders too, take the bytes as they
-/// are and would not find the keys. Ask with the callback,
-/// `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or give them canonical forms.
+/// Only functions that are given the policy know the transform. leveldb_bloom_key_may_match and all
+/// others that take no policy, and builders, use the bytes as they are, and would not find the keys
+/// of its filters. Use the callback, `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or pass
+/// canonical forms.
 ///
-/// `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
-/// new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
-/// NULL, empty, or a name of LevelDB's own filters (they hold whole keys), if `transform` is NULL, or
-/// if there is no memory.
+/// `name` is copied. LevelDB stores it in its tables and ignores filters with another name, so
+/// choose a new one whenever `transform` changes. NULL, with `state` left to the caller, if `name`
+/// is NULL, empty, or a name of LevelDB's own filters (which hold whole keys), if `transform` is
+/// NULL, or if there is no memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
     bits_per_key: c_int,
@@ -179,17 +179,17 @@ pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
     destructor: Option<unsafe extern "C" fn(state: *mut c_void)>,
     state: *mut c_void,
 ) -> *mut leveldb_bloom_policy {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { Policy::create_transformed(bits_per_key, name, transform, destructor, state).cast() }
 }
 
-/// A policy of the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give to
-/// this very filter: for reading and writing their databases, as the state of the callbacks. NULL if
+/// A policy with the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give
+/// to this same filter: to read and write their databases, as the state of the callbacks. NULL if
 /// there is no memory.
 ///
-/// Not for data written by LevelDB itself before 1.18 under this name: there, keys whose last one to
-/// three bytes after the last whole group of four have a byte of 0x80 or above were hashed
-/// differently on most machines, and would not be found.
+/// Not for data that LevelDB itself wrote under this name before 1.18. There, on most machines,
+/// keys were hashed differently if any of the one to three bytes after their last whole group of
+/// four is 0x80 or above; such keys would not be found.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_policy_create_goleveldb(
     bits_per_key: c_int,
@@ -205,9 +205,10 @@ pub extern "C" fn leveldb_bloom_policy_shared(bits_per_key: c_int) -> *mut level
     shared::shared_policy(bits_per_key).cast()
 }
 
-/// The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
-/// it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
-/// same pointer each time; for one LevelDB library, which stays loaded. NULL if there is no memory.
+/// The same for leveldb_options_set_filter_policy: a policy that lives as long as the process, so
+/// that no database can outlive it; the same pointer each time. leveldb_filterpolicy_destroy and
+/// C++'s delete do nothing to it, however often. For one LevelDB library, which has to stay loaded.
+/// NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_filterpolicy_shared(
     bits_per_key: c_int,
@@ -215,18 +216,21 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
     leveldb::shared_filter_policy(bits_per_key, crate::link()).cast()
 }
 
-/// How many bloom policies of this library were created, by whatever function, and not destroyed
-/// yet. Shared ones do not count, nor do policies of your own callbacks (leveldb_filterpolicy_create),
-/// which may be LevelDB's objects; but a leveldb_bloom_policy does that is the state of such a one.
+/// How many bloom policies of this library were created, by whatever function, and are not
+/// destroyed yet. Not counted are shared ones, and policies of your own callbacks
+/// (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy that
+/// is the state of one of these is.
 ///
-/// With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
-/// created, that policy is kept in memory when it is destroyed, and the first filter or query that is
-/// asked of it later, and each further destruction, is written to stderr; "abort" then ends the
-/// process. Of any other value stderr is told once, and nothing is checked. Where the policy is the
-/// state of an object of LevelDB's (of leveldb_filterpolicy_create with our callbacks, or of a LevelDB
-/// built with leveldb_bloom_policy.cc), that object is LevelDB's to free, and what is asked of it later
-/// does not reach the check: of such a policy only its own pointer, given to the functions here or to
-/// the callbacks, is looked at.
+/// The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
+/// it is "report" or "abort" when a policy is created, the policy stays in memory when it is
+/// destroyed, and the first filter or query that it is asked for afterwards, and each further
+/// destruction, is reported on stderr; "abort" then ends the process. Any other value is refused,
+/// once, on stderr, and nothing is checked.
+///
+/// A policy that is the state of an object of LevelDB's (made by leveldb_filterpolicy_create with
+/// our callbacks, or in a LevelDB that was built with leveldb_bloom_policy.cc) is checked only
+/// where its own pointer is given to the functions here or to the callbacks. The object is
+/// LevelDB's to free, and what it is asked for afterwards does not reach the check.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_live_policies() -> usize {
     lifetime::live_policies()
@@ -246,7 +250,7 @@ pub unsafe extern "C" fn leveldb_bloom_filter_size(
     policy: *const leveldb_bloom_policy,
     num_keys: usize,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { policy.cast::<Policy>().as_ref() }.map_or(0, |policy| policy.filter_size(num_keys))
 }
 
@@ -265,22 +269,23 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
     num_keys: usize,
     filter_length: *mut usize,
 ) -> *mut c_char {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { functions::create_filter(policy.cast(), keys, key_lengths, num_keys, filter_length) }
 }
 
 /// Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
-/// as many as leveldb_bloom_filter_size says. Allocates nothing; filters of more than half a kilobyte
-/// therefore take up to 1.7 times as long as with leveldb_bloom_create_filter (3,000 keys, AVX2, AMD
-/// EPYC of the third generation, 2026-11-25).
+/// as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of more than half a
+/// kilobyte therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000
+/// keys, AVX2, AMD EPYC of the third generation, 2026-11-25).
 ///
-/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
-/// NULL while `num_keys` is not 0, a key is NULL with a length, or the filter's length is another; or
-/// LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is
-/// LEVELDB_BLOOM_OK.
+/// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
+/// `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another
+/// length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. In both of these cases
+/// `filter` is unchanged.
 ///
-/// With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
-/// that it gave no canonical form of a key; `filter` then matches every key.
+/// With a transformed policy what is allocated depends on the transform, and
+/// LEVELDB_BLOOM_NO_MEMORY is returned if it gave no canonical form of a key; `filter` then matches
+/// every key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_fill_filter(
     policy: *const leveldb_bloom_policy,
@@ -289,10 +294,10 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter(
     filter: *mut c_char,
     filter_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     match unsafe { policy.cast::<Policy>().as_ref() } {
         Some(policy) => unsafe {
-            // SAFETY: as the header asks.
+            // SAFETY: the C caller's promise, as the header asks for it.
             policy.fill_filter(keys.cast(), num_keys, filter, filter_length)
         },
         None => status::INVALID_ARGUMENT,
@@ -303,8 +308,8 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter(
 /// to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
 /// `num_keys` + 1 offsets, the first of which need not be 0.
 ///
-/// LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling, or
-/// if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
+/// LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling,
+/// or if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets32(
     policy: *const leveldb_bloom_policy,
@@ -315,7 +320,7 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets32(
     filter: *mut c_char,
     filter_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::offsets32(data, data_length, offsets, num_keys);
         flat::fill_filter(policy.cast(), keys, filter, filter_length)
@@ -333,7 +338,7 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets64(
     filter: *mut c_char,
     filter_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::offsets64(data, data_length, offsets, num_keys);
         flat::fill_filter(policy.cast(), keys, filter, filter_length)
@@ -352,7 +357,7 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter_fixed(
     filter: *mut c_char,
     filter_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::fixed(data, key_length, num_keys);
         flat::fill_filter(policy.cast(), keys, filter, filter_length)
@@ -369,7 +374,7 @@ pub unsafe extern "C" fn leveldb_bloom_key_may_match(
     filter: *const c_char,
     filter_length: usize,
 ) -> u8 {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { functions::key_may_match(key, key_length, filter, filter_length) }
 }
 
@@ -385,20 +390,21 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match(
     filter_length: usize,
     results: *mut u8,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         functions::keys_may_match(keys, key_lengths, num_keys, filter, filter_length, results)
     }
 }
 
-/// leveldb_bloom_keys_may_match for keys that lie one behind the other (see
-/// leveldb_bloom_fill_filter_offsets32). What is not wanted may be NULL: `results` takes a byte of 0
-/// or 1 for each key; `bitmap` takes a bit for each, that of key i in bit i % 8, least significant
-/// first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
-/// ones.
+/// leveldb_bloom_keys_may_match for keys that lie one after another (see
+/// leveldb_bloom_fill_filter_offsets32). `results`, `bitmap` and `matches` may each be NULL.
+/// `results` receives a byte of 0 or 1 for each key; `bitmap` a bit for each, that of key i as bit
+/// i % 8, least significant first, of byte i / 8, and zeros in the rest of the last byte;
+/// `*matches` the number of ones.
 ///
-/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not, if
-/// `filter` is NULL with a length, or if no object has room for the answers.
+/// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, with nothing written, if the keys
+/// are not valid, `filter` is NULL with a length, or there are more answers than an object can
+/// hold.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
     data: *const c_char,
@@ -411,7 +417,7 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
     bitmap: *mut u8,
     matches: *mut usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::offsets32(data, data_length, offsets, num_keys);
         flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
@@ -431,15 +437,15 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets64(
     bitmap: *mut u8,
     matches: *mut usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::offsets64(data, data_length, offsets, num_keys);
         flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
     }
 }
 
-/// leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length` of 0
-/// all are the empty key: it is asked for once, and every answer is the same.
+/// leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length`
+/// of 0 all are the empty key: it is asked for once, and every answer is the same.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_fixed(
     data: *const c_char,
@@ -451,7 +457,7 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match_fixed(
     bitmap: *mut u8,
     matches: *mut usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         let keys = flat::fixed(data, key_length, num_keys);
         flat::keys_may_match(keys, filter, filter_length, results, bitmap, matches)
@@ -469,26 +475,26 @@ pub unsafe extern "C" fn leveldb_bloom_filters_may_match(
     num_filters: usize,
     results: *mut u8,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { functions::filters_may_match(key, key_length, filters.cast(), num_filters, results) }
 }
 
 /// The hash of a key, by which a filter knows it: LevelDB's Hash with the seed 0xbc9f1d34.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_hash(key: *const c_char, key_length: usize) -> u32 {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { inside::hash(key, key_length) }
 }
 
-/// leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash): for who meets many
-/// filters one after another and asks each for the same key.
+/// leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash). For callers that
+/// ask many filters for the same key, one after another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_hash_may_match(
     hash: u32,
     filter: *const c_char,
     filter_length: usize,
 ) -> u8 {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { inside::hash_may_match(hash, filter, filter_length) }
 }
 
@@ -510,19 +516,20 @@ pub extern "C" fn leveldb_bloom_builder_create(bits_per_key: c_int) -> *mut leve
 /// Destroys a builder. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_destroy(builder: *mut leveldb_bloom_builder) {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { Builder::destroy(builder.cast()) }
 }
 
-/// Adds a key. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if `builder` is NULL, or `key` is
-/// with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys so far stay in any case.
+/// Adds a key. Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` is NULL,
+/// or `key` is NULL with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys added before are kept in
+/// any case.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_add(
     builder: *mut leveldb_bloom_builder,
     key: *const c_char,
     key_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         match builder.cast::<Builder>().as_mut() {
             Some(builder) => builder.add(key, key_length),
@@ -541,7 +548,7 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets32(
     offsets: *const i32,
     num_keys: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         match builder.cast::<Builder>().as_mut() {
             Some(builder) => builder.add_all(flat::offsets32(data, data_length, offsets, num_keys)),
@@ -559,7 +566,7 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets64(
     offsets: *const i64,
     num_keys: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         match builder.cast::<Builder>().as_mut() {
             Some(builder) => builder.add_all(flat::offsets64(data, data_length, offsets, num_keys)),
@@ -568,8 +575,8 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_offsets64(
     }
 }
 
-/// leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes, with
-/// a `key_length` of 0 too.
+/// leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes,
+/// with a `key_length` of 0 too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_add_fixed(
     builder: *mut leveldb_bloom_builder,
@@ -577,7 +584,7 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_fixed(
     key_length: usize,
     num_keys: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         match builder.cast::<Builder>().as_mut() {
             Some(builder) => builder.add_all(flat::fixed(data, key_length, num_keys)),
@@ -591,29 +598,30 @@ pub unsafe extern "C" fn leveldb_bloom_builder_add_fixed(
 pub unsafe extern "C" fn leveldb_bloom_builder_num_keys(
     builder: *const leveldb_bloom_builder,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { builder.cast::<Builder>().as_ref() }.map_or(0, Builder::num_keys)
 }
 
-/// The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0 if
-/// `builder` is NULL or the size cannot be represented.
+/// The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0
+/// if `builder` is NULL or the size cannot be represented.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_filter_size(
     builder: *const leveldb_bloom_builder,
     total_keys: usize,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     let builder = unsafe { builder.cast::<Builder>().as_ref() };
     builder.map_or(0, |builder| builder.filter_size(total_keys))
 }
 
 /// Writes the filter of the keys added over the `filter_length` bytes at `filter`, which must be as
-/// many as leveldb_bloom_builder_filter_size says. The filter is as large as one for `total_keys`
-/// keys, or with 0 for those added; with more than that it is fuller than it should be, but no key
-/// is lost. The builder has no keys afterwards.
+/// many as leveldb_bloom_builder_filter_size says. It has the length of a filter for `total_keys`
+/// keys, or, if that is 0, for the keys added. If more than `total_keys` were added, the filter is
+/// fuller than it should be, but holds all of them. Afterwards the builder has no keys.
 ///
-/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or the length
-/// is another; or LEVELDB_BLOOM_TOO_LARGE. The builder keeps its keys unless it is LEVELDB_BLOOM_OK.
+/// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or
+/// the length is another; or LEVELDB_BLOOM_TOO_LARGE. In both of these cases the builder keeps its
+/// keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_finish(
     builder: *mut leveldb_bloom_builder,
@@ -621,7 +629,7 @@ pub unsafe extern "C" fn leveldb_bloom_builder_finish(
     filter: *mut c_char,
     filter_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe {
         match builder.cast::<Builder>().as_mut() {
             Some(builder) => builder.finish(total_keys, filter, filter_length),
@@ -631,9 +639,10 @@ pub unsafe extern "C" fn leveldb_bloom_builder_finish(
 }
 
 /// Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
-/// number of probes, as filters of one policy for the same number of keys do: with others it is
-/// LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. So it is with fewer than two bytes, which hold no
-/// bit. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL with a length.
+/// number of probes, as filters of one policy for the same number of keys have. Returns
+/// LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ or have fewer
+/// than two bytes, which hold no bits; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
+/// length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_union(
     into: *mut c_char,
@@ -641,27 +650,28 @@ pub unsafe extern "C" fn leveldb_bloom_union(
     from: *const c_char,
     from_length: usize,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { inside::union(into, into_length, from, from_length) }
 }
 
-/// The expected rate of false positives, from 0 to 1, of a filter for `num_keys` different keys.
-/// Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
-/// filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
-/// keys in one filter (1.16 % at 50 million). In single filters of 20,000 to some million keys the
-/// real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys), and more where
-/// the number of bits shares a divisor of 51 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
-/// keys, 25 times for 20 bits and 131,070; at more than 16 bits 1.5 times with some twenty keys,
-/// twice with ten, six times with fewer (eight times with one key of 100 bits). 1 if such a filter
-/// cannot be made.
+/// The expected false-positive rate, from 0 to 1, of a filter for `num_keys` different keys; 1 if
+/// such a filter cannot be made. Includes what the textbook's formula leaves out: at least 64 bits,
+/// at most 30 probes, small filters, and a hash of 32 bits, because of which no number of bits
+/// helps with tens of millions of keys in one filter (1.16 % at 50 million).
+///
+/// The real rate is higher in three cases. With 20,000 to some million keys: mostly up to 1.5 times
+/// (2.9 times at 15 bits and 100,000 keys). At more than 16 bits with few keys: 1.5 times with some
+/// twenty, twice with ten, six times with fewer (eight times with one key of 100 bits). Where the
+/// number of bits shares a divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428
+/// keys, 25 times at 20 bits and 131,070 keys.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) -> f64 {
     sizing::false_positive_rate(bits_per_key, num_keys)
 }
 
-/// The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
-/// filter of `num_keys` keys. 0 if no number up to 44 gives it, where the probes are at their most;
-/// more bits only help filters of very few keys.
+/// The fewest bits per key that give a false-positive rate of at most `false_positive_rate` in a
+/// filter of `num_keys` keys. 0 if no number up to 44 does. From there on the number of probes
+/// stays the same, and more bits help only filters of very few keys.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_bits_per_key_for(
     false_positive_rate: f64,
@@ -684,8 +694,8 @@ pub struct leveldb_bloom_info {
     pub bits: u64,
     /// How many of them are set.
     pub bits_set: u64,
-    /// The number of probes, k. 0, and above 30, matches every key; but in fewer than two bytes there is no
-    /// bit, and nothing matches.
+    /// The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one
+    /// of fewer than two bytes, which has no bits, matches none.
     pub probes: u32,
     /// 0.
     pub reserved: u32,
@@ -710,22 +720,22 @@ const _: () = {
     );
 };
 
-/// Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
-/// `info` is NULL, or `filter` is with a length.
+/// Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT
+/// if `info` is NULL, or `filter` is with a length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_inspect(
     filter: *const c_char,
     filter_length: usize,
     info: *mut leveldb_bloom_info,
 ) -> c_int {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { inside::inspect(filter, filter_length, info.cast()) }
 }
 
-/// Stores the positions of the bits that a query of this filter for the key reads, up to `capacity`
-/// of them, in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
-/// the filter matches every key or none, whatever its bits. Bit p is bit p % 8, least significant
-/// first, of the filter's byte p / 8.
+/// Stores up to `capacity` of the positions of the bits that a query of this filter for the key
+/// reads in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
+/// the filter matches every key, or none, without reading a bit. Position p is bit p % 8, least
+/// significant first, of the filter's byte p / 8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_positions(
     key: *const c_char,
@@ -735,7 +745,7 @@ pub unsafe extern "C" fn leveldb_bloom_positions(
     positions: *mut u64,
     capacity: usize,
 ) -> usize {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { inside::positions(key, key_length, filter, filter_length, positions, capacity) }
 }
 
@@ -751,9 +761,9 @@ pub extern "C" fn leveldb_bloom_version() -> *const c_char {
     version::TEXT.as_ptr()
 }
 
-/// The version of the library in use as a number, 10203 for 1.2.3, as LEVELDB_BLOOM_VERSION_NUMBER
-/// says that of this header. Libraries of one major version replace each other, if the one in use
-/// is not older than the header.
+/// The version of the library in use as a number: 10203 for 1.2.3. LEVELDB_BLOOM_VERSION_NUMBER is
+/// that of this header. A library can be replaced by any other of the same major version that is
+/// not older than the header a program was compiled with.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_version_number() -> c_int {
     version::NUMBER
@@ -762,31 +772,31 @@ pub extern "C" fn leveldb_bloom_version_number() -> c_int {
 /// Frees what leveldb_bloom_create_filter returned. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_free(memory: *mut c_void) {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     unsafe { functions::free(memory) }
 }
 
-/// The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
-/// give the same bits. It is the fastest that does not slow what else the program does ("avx512" not on
-/// Intel's processors, which lower a core's clock for it, and only in a library built with
-/// Rust 1.89 or newer), or the one that the environment variable LEVELDB_BLOOM_KERNEL named when the
-/// policy was created (of a name that it lacks stderr is told once). NULL if `policy` is NULL; the
-/// string lives as long as the process.
+/// The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable". All
+/// give the same bits. It is the one that the environment variable LEVELDB_BLOOM_KERNEL named when
+/// the policy was created; otherwise the fastest that does not slow down what else the program
+/// does. ("avx512" is only in a library that was built with Rust 1.89 or newer, and is not chosen
+/// on Intel's processors, which lower a core's clock for it.) A name of a kernel that is not there
+/// is refused, once, on stderr. NULL if `policy` is NULL; the string lives as long as the process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_kernel(
     policy: *const leveldb_bloom_policy,
 ) -> *const c_char {
-    // SAFETY: as the header asks.
+    // SAFETY: the C caller's promise, as the header asks for it.
     let policy = unsafe { policy.cast::<Policy>().as_ref() };
     policy.map_or(core::ptr::null(), Policy::kernel_name)
 }
 
 /// Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
 /// filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
-/// the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
-/// found)", and so it is for good where this library is preloaded under a program with LevelDB in its
-/// executable, which never calls us. Looks through what is loaded, which takes memory for a moment.
-/// Never NULL; the string lives as long as the process.
+/// parentheses. Ask when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB found)". (It
+/// stays that if this library is preloaded under a program with LevelDB in its executable, which
+/// never calls us.) Looks through all loaded modules, which takes memory for a moment. Never NULL;
+/// the string lives as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_active() -> *const c_char {
     leveldb::active(crate::link())
@@ -809,7 +819,8 @@ struct Malloc;
 #[global_allocator]
 static ALLOCATOR: Malloc = Malloc;
 
-// SAFETY: malloc's memory is aligned for all that the crate keeps in it: bytes and slices of keys.
+// SAFETY: `alloc` gives malloc's memory, which is aligned for anything up to a word, and NULL for a
+// larger alignment. (The crate keeps bytes and keys in it.)
 #[cfg(not(test))]
 unsafe impl core::alloc::GlobalAlloc for Malloc {
     unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {

@@ -1,5 +1,5 @@
-//! The exported functions as a module of a program: without the panic handler and the allocator that
-//! only a library without std has.
+//! The exported functions as a module of a program: without the panic handler and the allocator
+//! that only a library without std has.
 
 use std::path::Path;
 use std::{env, fs};

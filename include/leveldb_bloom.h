@@ -139,7 +139,7 @@ struct leveldb_bloom_vtable {
 };
 
 /*
- A key, laid out as leveldb::Slice.
+ A key, or a filter, with the layout of leveldb::Slice.
  */
 struct leveldb_bloom_slice {
   /*
@@ -147,7 +147,7 @@ struct leveldb_bloom_slice {
    */
   const char *data;
   /*
-   Their number.
+   The number of bytes.
    */
   size_t size;
 };
@@ -165,8 +165,8 @@ struct leveldb_bloom_info {
    */
   uint64_t bits_set;
   /*
-   The number of probes, k. 0, and above 30, matches every key; but in fewer than two bytes there is no
-   bit, and nothing matches.
+   The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one
+   of fewer than two bytes, which has no bits, matches none.
    */
   uint32_t probes;
   /*
@@ -211,10 +211,10 @@ extern "C" {
 struct leveldb_filterpolicy_t *leveldb_filterpolicy_create_bloom(int bits_per_key);
 
 /*
- A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
- where the process has one; where it has several, the policy finds its own when it is used.
- Elsewhere NULL, with `state` left to the caller, if a callback but the destructor is NULL, or there
- is no memory.
+ A policy of your own callbacks, as in <leveldb/c.h>. Where the process has one LevelDB, the
+ arguments go to its definition as they are; where it has several, the policy is ours, and finds
+ the one that uses it when it is used. NULL from us, with `state` left to the caller, if a
+ callback other than the destructor is NULL, or if there is no memory.
  */
 struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
                                                            void (*destructor)(void*),
@@ -267,22 +267,22 @@ void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
      state = leveldb_bloom_policy_create_transformed(10, "example.LowerCaseBloom", to_lower,
                                                      NULL, NULL);
 
- `transform` writes the canonical form of a key to `buffer` if it fits, and returns its length in
- any case; with a length beyond `buffer_length` it is called once more with room for it. All keys
- that the comparator calls equal must have the same canonical form. It may be called by any
- thread, several at once, and must not throw. `destructor`, unless NULL, is called with `state`
- when the policy is destroyed. Where no canonical form can be had (no memory, or a length that is
- beyond `buffer_length` again), queries match and filters cannot be made.
+ `transform` writes the canonical form of a key to `buffer` if it fits, and returns the form's
+ length in any case; if that is more than `buffer_length`, it is called once more, with room for
+ so much. All keys that the comparator calls equal must have the same canonical form. It may be
+ called by any thread, by several at once, and must not throw. `destructor`, unless NULL, is
+ called with `state` when the policy is destroyed. Where there is no canonical form (no memory,
+ or a length beyond `buffer_length` again), queries answer 1 and filters cannot be made.
 
- Only what is given the policy knows of the transform: filters are made with it, but
- leveldb_bloom_key_may_match and all else that takes no policy, builders too, take the bytes as they
- are and would not find the keys. Ask with the callback,
- `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or give them canonical forms.
+ Only functions that are given the policy know the transform. leveldb_bloom_key_may_match and all
+ others that take no policy, and builders, use the bytes as they are, and would not find the keys
+ of its filters. Use the callback, `leveldb_bloom_vtable()->key_may_match(policy, ...)`, or pass
+ canonical forms.
 
- `name` is copied. LevelDB stores it in its tables and ignores filters of another name, so give a
- new one whenever `transform` changes. NULL is returned, and `state` left to the caller, if it is
- NULL, empty, or a name of LevelDB's own filters (they hold whole keys), if `transform` is NULL, or
- if there is no memory.
+ `name` is copied. LevelDB stores it in its tables and ignores filters with another name, so
+ choose a new one whenever `transform` changes. NULL, with `state` left to the caller, if `name`
+ is NULL, empty, or a name of LevelDB's own filters (which hold whole keys), if `transform` is
+ NULL, or if there is no memory.
  */
 struct leveldb_bloom_policy *leveldb_bloom_policy_create_transformed(int bits_per_key,
                                                                      const char *name,
@@ -295,13 +295,13 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_create_transformed(int bits_pe
                                                                      void *state);
 
 /*
- A policy of the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give to
- this very filter: for reading and writing their databases, as the state of the callbacks. NULL if
+ A policy with the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to Java give
+ to this same filter: to read and write their databases, as the state of the callbacks. NULL if
  there is no memory.
 
- Not for data written by LevelDB itself before 1.18 under this name: there, keys whose last one to
- three bytes after the last whole group of four have a byte of 0x80 or above were hashed
- differently on most machines, and would not be found.
+ Not for data that LevelDB itself wrote under this name before 1.18. There, on most machines,
+ keys were hashed differently if any of the one to three bytes after their last whole group of
+ four is 0x80 or above; such keys would not be found.
  */
 struct leveldb_bloom_policy *leveldb_bloom_policy_create_goleveldb(int bits_per_key);
 
@@ -313,25 +313,29 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_create_goleveldb(int bits_per_
 struct leveldb_bloom_policy *leveldb_bloom_policy_shared(int bits_per_key);
 
 /*
- The same for leveldb_options_set_filter_policy: a policy that need not outlive anything, because
- it never ends. leveldb_filterpolicy_destroy and C++'s delete leave it alone, however often. The
- same pointer each time; for one LevelDB library, which stays loaded. NULL if there is no memory.
+ The same for leveldb_options_set_filter_policy: a policy that lives as long as the process, so
+ that no database can outlive it; the same pointer each time. leveldb_filterpolicy_destroy and
+ C++'s delete do nothing to it, however often. For one LevelDB library, which has to stay loaded.
+ NULL if there is no memory.
  */
 struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
 
 /*
- How many bloom policies of this library were created, by whatever function, and not destroyed
- yet. Shared ones do not count, nor do policies of your own callbacks (leveldb_filterpolicy_create),
- which may be LevelDB's objects; but a leveldb_bloom_policy does that is the state of such a one.
+ How many bloom policies of this library were created, by whatever function, and are not
+ destroyed yet. Not counted are shared ones, and policies of your own callbacks
+ (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy that
+ is the state of one of these is.
 
- With the environment variable LEVELDB_BLOOM_CHECK set to "report" or "abort" when a policy is
- created, that policy is kept in memory when it is destroyed, and the first filter or query that is
- asked of it later, and each further destruction, is written to stderr; "abort" then ends the
- process. Of any other value stderr is told once, and nothing is checked. Where the policy is the
- state of an object of LevelDB's (of leveldb_filterpolicy_create with our callbacks, or of a LevelDB
- built with leveldb_bloom_policy.cc), that object is LevelDB's to free, and what is asked of it later
- does not reach the check: of such a policy only its own pointer, given to the functions here or to
- the callbacks, is looked at.
+ The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
+ it is "report" or "abort" when a policy is created, the policy stays in memory when it is
+ destroyed, and the first filter or query that it is asked for afterwards, and each further
+ destruction, is reported on stderr; "abort" then ends the process. Any other value is refused,
+ once, on stderr, and nothing is checked.
+
+ A policy that is the state of an object of LevelDB's (made by leveldb_filterpolicy_create with
+ our callbacks, or in a LevelDB that was built with leveldb_bloom_policy.cc) is checked only
+ where its own pointer is given to the functions here or to the callbacks. The object is
+ LevelDB's to free, and what it is asked for afterwards does not reach the check.
  */
 size_t leveldb_bloom_live_policies(void);
 
@@ -364,17 +368,18 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 
 /*
  Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
- as many as leveldb_bloom_filter_size says. Allocates nothing; filters of more than half a kilobyte
- therefore take up to 1.7 times as long as with leveldb_bloom_create_filter (3,000 keys, AVX2, AMD
- EPYC of the third generation, 2026-11-25).
+ as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of more than half a
+ kilobyte therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000
+ keys, AVX2, AMD EPYC of the third generation, 2026-11-25).
 
- LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL, `keys` is
- NULL while `num_keys` is not 0, a key is NULL with a length, or the filter's length is another; or
- LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. `filter` is unchanged unless it is
- LEVELDB_BLOOM_OK.
+ Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
+ `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another
+ length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. In both of these cases
+ `filter` is unchanged.
 
- With a transformed policy the transform decides what is allocated, and LEVELDB_BLOOM_NO_MEMORY says
- that it gave no canonical form of a key; `filter` then matches every key.
+ With a transformed policy what is allocated depends on the transform, and
+ LEVELDB_BLOOM_NO_MEMORY is returned if it gave no canonical form of a key; `filter` then matches
+ every key.
  */
 int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
                               const struct leveldb_bloom_slice *keys,
@@ -387,8 +392,8 @@ int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
  to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
  `num_keys` + 1 offsets, the first of which need not be 0.
 
- LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling, or
- if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
+ LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling,
+ or if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
  */
 int leveldb_bloom_fill_filter_offsets32(const struct leveldb_bloom_policy *policy,
                                         const char *data,
@@ -444,14 +449,15 @@ size_t leveldb_bloom_keys_may_match(const char *const *keys,
                                     uint8_t *results);
 
 /*
- leveldb_bloom_keys_may_match for keys that lie one behind the other (see
- leveldb_bloom_fill_filter_offsets32). What is not wanted may be NULL: `results` takes a byte of 0
- or 1 for each key; `bitmap` takes a bit for each, that of key i in bit i % 8, least significant
- first, of byte i / 8, and zeros up to the end of the last byte; `*matches` becomes the number of
- ones.
+ leveldb_bloom_keys_may_match for keys that lie one after another (see
+ leveldb_bloom_fill_filter_offsets32). `results`, `bitmap` and `matches` may each be NULL.
+ `results` receives a byte of 0 or 1 for each key; `bitmap` a bit for each, that of key i as bit
+ i % 8, least significant first, of byte i / 8, and zeros in the rest of the last byte;
+ `*matches` the number of ones.
 
- LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, and nothing written, if the keys are not, if
- `filter` is NULL with a length, or if no object has room for the answers.
+ Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, with nothing written, if the keys
+ are not valid, `filter` is NULL with a length, or there are more answers than an object can
+ hold.
  */
 int leveldb_bloom_keys_may_match_offsets32(const char *data,
                                            size_t data_length,
@@ -477,8 +483,8 @@ int leveldb_bloom_keys_may_match_offsets64(const char *data,
                                            size_t *matches);
 
 /*
- leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length` of 0
- all are the empty key: it is asked for once, and every answer is the same.
+ leveldb_bloom_keys_may_match_offsets32 for keys of `key_length` bytes each. With a `key_length`
+ of 0 all are the empty key: it is asked for once, and every answer is the same.
  */
 int leveldb_bloom_keys_may_match_fixed(const char *data,
                                        size_t key_length,
@@ -506,8 +512,8 @@ size_t leveldb_bloom_filters_may_match(const char *key,
 uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
 
 /*
- leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash): for who meets many
- filters one after another and asks each for the same key.
+ leveldb_bloom_key_may_match for a key of this hash (see leveldb_bloom_hash). For callers that
+ ask many filters for the same key, one after another.
  */
 uint8_t leveldb_bloom_hash_may_match(uint32_t hash, const char *filter, size_t filter_length);
 
@@ -526,8 +532,9 @@ struct leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key);
 void leveldb_bloom_builder_destroy(struct leveldb_bloom_builder *builder);
 
 /*
- Adds a key. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if `builder` is NULL, or `key` is
- with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys so far stay in any case.
+ Adds a key. Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` is NULL,
+ or `key` is NULL with a length; or LEVELDB_BLOOM_NO_MEMORY. The keys added before are kept in
+ any case.
  */
 int leveldb_bloom_builder_add(struct leveldb_bloom_builder *builder,
                               const char *key,
@@ -553,8 +560,8 @@ int leveldb_bloom_builder_add_offsets64(struct leveldb_bloom_builder *builder,
                                         size_t num_keys);
 
 /*
- leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes, with
- a `key_length` of 0 too.
+ leveldb_bloom_builder_add_offsets32 for keys of `key_length` bytes each. Each takes four bytes,
+ with a `key_length` of 0 too.
  */
 int leveldb_bloom_builder_add_fixed(struct leveldb_bloom_builder *builder,
                                     const char *data,
@@ -567,20 +574,21 @@ int leveldb_bloom_builder_add_fixed(struct leveldb_bloom_builder *builder,
 size_t leveldb_bloom_builder_num_keys(const struct leveldb_bloom_builder *builder);
 
 /*
- The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0 if
- `builder` is NULL or the size cannot be represented.
+ The length in bytes of the filter that leveldb_bloom_builder_finish writes for `total_keys`. 0
+ if `builder` is NULL or the size cannot be represented.
  */
 size_t leveldb_bloom_builder_filter_size(const struct leveldb_bloom_builder *builder,
                                          size_t total_keys);
 
 /*
  Writes the filter of the keys added over the `filter_length` bytes at `filter`, which must be as
- many as leveldb_bloom_builder_filter_size says. The filter is as large as one for `total_keys`
- keys, or with 0 for those added; with more than that it is fuller than it should be, but no key
- is lost. The builder has no keys afterwards.
+ many as leveldb_bloom_builder_filter_size says. It has the length of a filter for `total_keys`
+ keys, or, if that is 0, for the keys added. If more than `total_keys` were added, the filter is
+ fuller than it should be, but holds all of them. Afterwards the builder has no keys.
 
- LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or the length
- is another; or LEVELDB_BLOOM_TOO_LARGE. The builder keeps its keys unless it is LEVELDB_BLOOM_OK.
+ Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or
+ the length is another; or LEVELDB_BLOOM_TOO_LARGE. In both of these cases the builder keeps its
+ keys.
  */
 int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
                                  size_t total_keys,
@@ -589,29 +597,31 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
 
 /*
  Adds the keys of the filter `from` to the filter `into`. Both must have the same length and
- number of probes, as filters of one policy for the same number of keys do: with others it is
- LEVELDB_BLOOM_MISMATCH, and `into` is unchanged. So it is with fewer than two bytes, which hold no
- bit. LEVELDB_BLOOM_INVALID_ARGUMENT if one is NULL with a length.
+ number of probes, as filters of one policy for the same number of keys have. Returns
+ LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ or have fewer
+ than two bytes, which hold no bits; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
+ length.
  */
 int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
 
 /*
- The expected rate of false positives, from 0 to 1, of a filter for `num_keys` different keys.
- Counts what the textbook's formula leaves out: at least 64 bits, at most 30 probes, small
- filters, and a hash of 32 bits, with which no number of bits helps beyond tens of millions of
- keys in one filter (1.16 % at 50 million). In single filters of 20,000 to some million keys the
- real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys), and more where
- the number of bits shares a divisor of 51 and more with 2^32 - 1: 3.5 times for 10 bits and 52,428
- keys, 25 times for 20 bits and 131,070; at more than 16 bits 1.5 times with some twenty keys,
- twice with ten, six times with fewer (eight times with one key of 100 bits). 1 if such a filter
- cannot be made.
+ The expected false-positive rate, from 0 to 1, of a filter for `num_keys` different keys; 1 if
+ such a filter cannot be made. Includes what the textbook's formula leaves out: at least 64 bits,
+ at most 30 probes, small filters, and a hash of 32 bits, because of which no number of bits
+ helps with tens of millions of keys in one filter (1.16 % at 50 million).
+
+ The real rate is higher in three cases. With 20,000 to some million keys: mostly up to 1.5 times
+ (2.9 times at 15 bits and 100,000 keys). At more than 16 bits with few keys: 1.5 times with some
+ twenty, twice with ten, six times with fewer (eight times with one key of 100 bits). Where the
+ number of bits shares a divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428
+ keys, 25 times at 20 bits and 131,070 keys.
  */
 double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 
 /*
- The fewest bits per key for a rate of false positives of at most `false_positive_rate` in a
- filter of `num_keys` keys. 0 if no number up to 44 gives it, where the probes are at their most;
- more bits only help filters of very few keys.
+ The fewest bits per key that give a false-positive rate of at most `false_positive_rate` in a
+ filter of `num_keys` keys. 0 if no number up to 44 does. From there on the number of probes
+ stays the same, and more bits help only filters of very few keys.
  */
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 
@@ -622,18 +632,18 @@ int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 const char *leveldb_bloom_validate(int bits_per_key);
 
 /*
- Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
- `info` is NULL, or `filter` is with a length.
+ Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT
+ if `info` is NULL, or `filter` is with a length.
  */
 int leveldb_bloom_inspect(const char *filter,
                           size_t filter_length,
                           struct leveldb_bloom_info *info);
 
 /*
- Stores the positions of the bits that a query of this filter for the key reads, up to `capacity`
- of them, in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
- the filter matches every key or none, whatever its bits. Bit p is bit p % 8, least significant
- first, of the filter's byte p / 8.
+ Stores up to `capacity` of the positions of the bits that a query of this filter for the key
+ reads in `positions`, unless that is NULL. Returns how many there are: k, at most 30; or 0 if
+ the filter matches every key, or none, without reading a bit. Position p is bit p % 8, least
+ significant first, of the filter's byte p / 8.
  */
 size_t leveldb_bloom_positions(const char *key,
                                size_t key_length,
@@ -653,9 +663,9 @@ const char *leveldb_bloom_status_message(int status);
 const char *leveldb_bloom_version(void);
 
 /*
- The version of the library in use as a number, 10203 for 1.2.3, as LEVELDB_BLOOM_VERSION_NUMBER
- says that of this header. Libraries of one major version replace each other, if the one in use
- is not older than the header.
+ The version of the library in use as a number: 10203 for 1.2.3. LEVELDB_BLOOM_VERSION_NUMBER is
+ that of this header. A library can be replaced by any other of the same major version that is
+ not older than the header a program was compiled with.
  */
 int leveldb_bloom_version_number(void);
 
@@ -665,22 +675,22 @@ int leveldb_bloom_version_number(void);
 void leveldb_bloom_free(void *memory);
 
 /*
- The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable"; all
- give the same bits. It is the fastest that does not slow what else the program does ("avx512" not on
- Intel's processors, which lower a core's clock for it, and only in a library built with
- Rust 1.89 or newer), or the one that the environment variable LEVELDB_BLOOM_KERNEL named when the
- policy was created (of a name that it lacks stderr is told once). NULL if `policy` is NULL; the
- string lives as long as the process.
+ The name of the kernel that does the policy's work: "avx512", "avx2", "neon" or "portable". All
+ give the same bits. It is the one that the environment variable LEVELDB_BLOOM_KERNEL named when
+ the policy was created; otherwise the fastest that does not slow down what else the program
+ does. ("avx512" is only in a library that was built with Rust 1.89 or newer, and is not chosen
+ on Intel's processors, which lower a core's clock for it.) A name of a kernel that is not there
+ is refused, once, on stderr. NULL if `policy` is NULL; the string lives as long as the process.
  */
 const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
 
 /*
  Which implementation leveldb_filterpolicy_create_bloom resolves to in this process, and how its
  filters reach the host: "leveldb_bloom (...)" or "original (...)", with the way or the reason in
- the parentheses. To be asked when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB
- found)", and so it is for good where this library is preloaded under a program with LevelDB in its
- executable, which never calls us. Looks through what is loaded, which takes memory for a moment.
- Never NULL; the string lives as long as the process.
+ parentheses. Ask when LevelDB is loaded: before, it is "leveldb_bloom (no LevelDB found)". (It
+ stays that if this library is preloaded under a program with LevelDB in its executable, which
+ never calls us.) Looks through all loaded modules, which takes memory for a moment. Never NULL;
+ the string lives as long as the process.
  */
 const char *leveldb_bloom_active(void);
 

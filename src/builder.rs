@@ -1,4 +1,4 @@
-//! A filter key by key, in parts, and parts united.
+//! Filters made key by key, or in parts that are united afterwards.
 
 #![forbid(unsafe_code)]
 
@@ -10,10 +10,11 @@ use crate::hash::bloom_hash;
 use crate::kernel::{GROUP, in_groups_of};
 use crate::policy::BloomFilterPolicy;
 
-/// Collects keys as they come and makes their filter. Keeps four bytes a key, its hash.
+/// Collects keys as they come and makes their filter. Of each key it keeps the hash, four bytes.
 ///
-/// With a total that all agree on, builders on many threads or machines each fill a part of the
-/// same filter, and [`union`] of the parts is, bit for bit, the filter of all keys at once:
+/// Builders on many threads or machines can each make a part of one filter: let all of them finish
+/// with the same total number of keys. The [`union`] of the parts is then, bit for bit, the filter
+/// of all keys:
 ///
 /// ```
 /// use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, union};
@@ -43,7 +44,8 @@ impl FilterBuilder {
     /// Adds a key.
     ///
     /// # Panics
-    /// As `Vec::push` does, where there is no memory for four bytes more.
+    /// Where there is no memory for a longer list of hashes, as `Vec::push` does (which may also
+    /// end the process instead).
     pub fn add(&mut self, key: &[u8]) {
         self.hashes.push(bloom_hash(key));
     }
@@ -54,8 +56,8 @@ impl FilterBuilder {
         self.hashes.len()
     }
 
-    /// The filter of all keys added. The builder is empty afterwards, and keeps its memory (4 bytes a
-    /// key) for the next ones.
+    /// The filter of all keys added. The builder is empty afterwards, and keeps its memory (4 bytes
+    /// a key) for the next ones.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
@@ -88,13 +90,13 @@ impl fmt::Debug for FilterBuilder {
     }
 }
 
-/// To list fewer keys for the kernel takes longer than to hash them one by one.
+/// For fewer keys than this, listing them for a kernel takes longer than hashing them one by one.
 const MANY: usize = 8;
 
-/// Adds keys faster than one by one: 1,000 of 100 bytes take 2.5 ns each in place of 17 (AVX-512,
-/// AMD EPYC of the fifth generation, 2026-11-24). Takes up to 128 from the iterator before it adds
-/// them; should the iterator or a key's `as_ref` panic, those are not in the filter. As to memory, see
-/// [`add`](FilterBuilder::add).
+/// Adds keys faster than [`add`](FilterBuilder::add) does one by one: of 1,000 keys of 100 bytes
+/// each took 2.5 ns in place of 17 (AVX-512, AMD EPYC of the fifth generation, 2026-11-24). Takes
+/// up to 128 keys from the iterator before it adds them; if the iterator or a key's `as_ref`
+/// panics, those are not added. Where there is no memory, it does as `add` does.
 impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
@@ -103,7 +105,7 @@ impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
             keys.for_each(|key| self.add(key.as_ref()));
             return;
         }
-        // What an iterator says of itself may be too much, or not true.
+        // May fail: the size that an iterator claims need not be true, nor fit in memory.
         let _ = self.hashes.try_reserve(least);
         let mut listed = Vec::with_capacity(GROUP);
         loop {
@@ -115,7 +117,7 @@ impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
                 self.policy.kernel().hash_keys(keys, hashes);
                 self.hashes.extend_from_slice(hashes);
             });
-            // An iterator that has ended may have more if it is asked again.
+            // The iterator has ended, and must not be asked again: it might give more.
             if listed.len() < GROUP {
                 return;
             }

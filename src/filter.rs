@@ -36,8 +36,8 @@ impl fmt::Display for WrongFilterLength {
 
 impl core::error::Error for WrongFilterLength {}
 
-/// The number of probes, k, that LevelDB derives from bits per key: about `bits_per_key` * ln 2,
-/// rounded down a little to save time, at least 1 and at most [`MAX_PROBES`]. Zero and below behave as 0.
+/// The number of probes, k, that LevelDB derives from bits per key: 0.69 * `bits_per_key` (about ln
+/// 2 times), rounded down, at least 1 and at most [`MAX_PROBES`]. Zero and below behave as 0.
 #[must_use]
 pub fn probes_for(bits_per_key: i32) -> u32 {
     // LevelDB computes trunc(bits_per_key * 0.69) in double precision. Integers give the same for
@@ -47,8 +47,8 @@ pub fn probes_for(bits_per_key: i32) -> u32 {
 }
 
 /// The length in bytes of a filter for `num_keys` keys, its last byte (the number of probes)
-/// included. Zero bits per key and below behave as 0. `None` where the length is more than a `usize` of
-/// bits can say.
+/// included. Zero bits per key and below behave as 0. `None` if the number of bits does not fit in
+/// a `usize`.
 #[must_use]
 pub fn filter_len(num_keys: usize, bits_per_key: i32) -> Option<usize> {
     let bits = num_keys.checked_mul(usize::try_from(bits_per_key.max(0)).ok()?)?;

@@ -1,7 +1,7 @@
 //! LevelDB's built-in bloom filter, byte for byte.
 //!
-//! The filters this crate makes are the ones `leveldb::NewBloomFilterPolicy` makes, and it reads
-//! the ones LevelDB wrote. Bytes flow in one direction, one file boundary an arrow:
+//! The crate makes the filters that `leveldb::NewBloomFilterPolicy` makes, and reads those that
+//! LevelDB wrote. Data moves in one direction, and each arrow leads from one file to another:
 //!
 //! ```text
 //! key bytes -> hash -> probe -> filter (bits)    safe, pure: the specification
@@ -21,14 +21,16 @@
 //! # Ok::<(), leveldb_bloom::FilterTooLarge>(())
 //! ```
 //!
-//! A filter answers for the exact key bytes it was given. With a custom LevelDB comparator that
-//! calls keys of different bytes equal (one that ignores case, say), a plain bloom filter would
-//! lose keys: do not use this policy there.
+//! A filter answers for the exact bytes of the keys it was made of. With a LevelDB comparator that
+//! calls keys of different bytes equal (one that ignores case, say) it would lose keys: do not use
+//! this policy there.
 //!
-//! The crate needs no standard library, only `alloc`. The AVX-512 kernel is built by Rust 1.89 and newer.
-//! The first policy of a process takes some 10 KB of the stack, to make a filter up to 12 KB, a query next
-//! to nothing; unoptimised code takes three times as much. (By what was left of a stack's pattern, with
-//! AVX2 and AVX-512 on x86-64, 2026-11-26.)
+//! The crate needs `alloc`, and no standard library. The AVX-512 kernel needs Rust 1.89 or newer to
+//! build.
+//!
+//! Stack: the first policy of a process takes some 10 KB, making a filter up to 12 KB, and a query
+//! next to nothing; unoptimised code takes three times as much. (Measured by filling a stack with a
+//! pattern and looking how much of it was left; AVX2 and AVX-512 on x86-64, 2026-11-26.)
 
 #![no_std]
 

@@ -1,6 +1,5 @@
-//! Faults on purpose, one at a time, so that each check of scripts/memory.sh is seen to find what
-//! it is there for. No Cargo feature turns them on, only
-//! `RUSTFLAGS='--cfg leveldb_bloom_planted --cfg leveldb_bloom_planted="leak"'`.
+//! Faults put in on purpose, one at a time, to see that each check of scripts/memory.sh finds the
+//! kind of fault it is there for. No Cargo feature turns them on, only
 
 use core::mem::MaybeUninit;
 

@@ -66,14 +66,15 @@ impl BloomFilterPolicy {
         self.kernel
     }
 
-    /// The length in bytes of a filter for `num_keys` keys; `None` where no `usize` can say its bits.
+    /// The length in bytes of a filter for `num_keys` keys; `None` if its number of bits does not
+    /// fit in a `usize`.
     #[must_use]
     pub fn filter_len(&self, num_keys: usize) -> Option<usize> {
         filter_len(num_keys, self.bits_per_key)
     }
 
-    /// A filter that holds every key of `keys`. Fastest of `&[u8]` and `&str`, which are read where
-    /// they are listed; keys of any other type are listed anew.
+    /// A filter that holds every key of `keys`. Fastest for `&[u8]` and `&str`, which a kernel
+    /// reads where they lie; of keys of any other type a list is made first.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory.
@@ -83,13 +84,16 @@ impl BloomFilterPolicy {
         Ok(filter)
     }
 
-    /// Appends a filter that holds every key of `keys` to `destination`, whose bytes so far stay
-    /// as they are. Takes working memory of up to eight times the filter (none beyond 4 KiB) and, but
-    /// for `&[u8]` and `&str`, up to 64 KiB for a list of the keys; does without where there is none.
+    /// Appends a filter that holds every key of `keys` to `destination`, and leaves the bytes that
+    /// are there already as they are.
+    ///
+    /// Takes working memory from the allocator: up to eight times the filter's length for a filter
+    /// of up to 4 KiB, and none for a longer one; and, unless the keys are `&[u8]` or `&str`, up to
+    /// 64 KiB for a list of them. Where there is no memory for it, the same filter is made without.
     ///
     /// # Errors
-    /// [`FilterTooLarge`] where the filter does not fit in memory; `destination` is unchanged, as it is
-    /// should a key's `as_ref` panic.
+    /// [`FilterTooLarge`] where the filter does not fit in memory. `destination` is then unchanged,
+    /// and so it is if a key's `as_ref` panics.
     pub fn append_filter<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
@@ -116,8 +120,9 @@ impl BloomFilterPolicy {
     }
 
     /// [`create_filter`](Self::create_filter) for keys that do not lie in an array, such as
-    /// [`FlatKeys`](crate::FlatKeys). Should there be more than `keys` says, the filter is fuller than
-    /// it should be, but none is lost, as long as a clone gives the same keys again.
+    /// [`FlatKeys`](crate::FlatKeys). If `keys` gives more keys than its length says, the filter is
+    /// fuller than it should be, but holds all of them, as long as a clone gives the same keys
+    /// again.
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory.
@@ -134,11 +139,10 @@ impl BloomFilterPolicy {
     }
 
     /// Writes a filter that holds every key of `keys` over all of `filter`, whose length must be
-    /// [`filter_len`](Self::filter_len) of their number. Takes no memory but some of the stack; filters
-    /// of more than half a kilobyte therefore take up to 1.7 times as long as with
+    /// [`filter_len`](Self::filter_len) of their number. Takes nothing from the allocator; a filter
+    /// of more than half a kilobyte therefore takes up to 1.7 times as long as with
     /// [`append_filter`](Self::append_filter) (3,000 keys, AVX2, AMD EPYC of the third generation,
     /// 2026-11-25).
-    ///
     /// ```
     /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
     /// let mut filter = [0; 9];
@@ -149,15 +153,15 @@ impl BloomFilterPolicy {
     /// ```
     ///
     /// # Errors
-    /// [`WrongFilterLength`] where `filter` is shorter or longer; it is unchanged. Should a key's
-    /// `as_ref` panic, it matches every key.
+    /// [`WrongFilterLength`] where `filter` has another length; it is then unchanged. If a key's
+    /// `as_ref` panics, `filter` matches every key.
     pub fn fill_filter<K: AsRef<[u8]>>(
         &self,
         keys: &[K],
         filter: &mut [u8],
     ) -> Result<(), WrongFilterLength> {
         match as_keys(keys) {
-            // No longer one is made without working memory.
+            // For a longer filter a kernel would ask the allocator for working memory.
             Some(keys) if filter.len() <= scratch::FILTER_ON_STACK => {
                 self.check_len(keys.len(), filter)?;
                 self.fill(keys, filter);
@@ -168,8 +172,8 @@ impl BloomFilterPolicy {
     }
 
     /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array, such as
-    /// [`FlatKeys`](crate::FlatKeys). As to more keys than `keys` says, see
-    /// [`create_filter_from`](Self::create_filter_from).
+    /// [`FlatKeys`](crate::FlatKeys). If `keys` gives more keys than its length says, the filter is
+    /// fuller than it should be, but holds all of them.
     ///
     /// # Errors
     /// [`WrongFilterLength`] where `filter` is shorter or longer; it is unchanged.
@@ -197,8 +201,8 @@ impl BloomFilterPolicy {
     }
 
     /// Asks `filter` for many keys: `results[i]` becomes the answer for `keys[i]`, for as many as
-    /// both have. Returns how many are true. For eight keys and more it is faster than one by one, for
-    /// many and with vectors several times.
+    /// both have. Returns how many are true. For eight keys and more it is faster than one by one,
+    /// for many and with vectors several times.
     ///
     /// ```
     /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
@@ -245,10 +249,10 @@ impl BloomFilterPolicy {
         answer_in_groups(keys, answer, write_each(results, |answer| answer))
     }
 
-    /// [`keys_may_match_from`](Self::keys_may_match_from) with an answer a bit: that of key `i` is
-    /// bit `i % 8`, least significant first, of `bitmap[i / 8]`. Asks for as many keys as `bitmap`
-    /// has bits; bits beyond the last key are 0 up to the end of its byte, and bytes behind that one
-    /// stay as they are. Returns how many answers are true.
+    /// [`keys_may_match_from`](Self::keys_may_match_from) with one bit for each answer: that for
+    /// key `i` is bit `i % 8`, least significant first, of `bitmap[i / 8]`. Asks for as many keys
+    /// as `bitmap` has bits. In the last byte that is written, the bits after the last key are 0;
+    /// bytes after it stay as they are. Returns how many answers are true.
     ///
     /// ```
     /// let policy = leveldb_bloom::BloomFilterPolicy::new(10);
@@ -305,7 +309,7 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// [`fill`](Self::fill) for memory that nothing was written to.
+    /// [`fill`](Self::fill) for memory that may not be initialised; all of it is afterwards.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline]
     pub(crate) fn fill_uninit(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
@@ -317,9 +321,9 @@ impl BloomFilterPolicy {
 
     /// [`fill`](Self::fill) for `num_keys` keys that do not lie in an array.
     ///
-    /// They are listed first, which is what a kernel can do most with. Beyond [`LISTED`] keys, where
-    /// a list would cost more memory than it saves time, and where there is no memory for one, they
-    /// go in by groups.
+    /// They are listed first, which is what a kernel can do most with. Beyond [`LISTED`] keys,
+    /// where a list would cost more memory than it saves time, and where there is no memory for
+    /// one, they go in by groups.
     pub(crate) fn fill_from<'k>(
         &self,
         num_keys: usize,
@@ -348,7 +352,7 @@ impl BloomFilterPolicy {
             self.kernel.hash_keys(group, hashes);
             self.kernel.insert_hashes(hashes, self.probes, array);
         });
-        // Last: should a key panic, 0 probes match it and all others.
+        // Written last: if a key's `as_ref` panics before, 0 probes remain, which match every key.
         *probes = self.probes as u8;
     }
 
@@ -361,8 +365,8 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Bytes from `start` on are taken away again, unless what was begun there is whole by then and
-/// `start` behind it.
+/// On drop, takes back what was appended from `start` on. `start` is moved behind a filter that is
+/// complete, so that it stays.
 struct Appended<'v> {
     to: &'v mut Vec<u8>,
     start: usize,
@@ -393,16 +397,16 @@ pub(crate) fn answer_in_groups<'k>(
     ones
 }
 
-/// `answer_in_groups` for what lies in an array: `results[i]` becomes the answer for `asked[i]`, for
-/// as many as both have.
+/// `answer_in_groups` for what lies in an array: `results[i]` becomes the answer for `asked[i]`,
+/// for as many as both have.
 fn answer_each<'k, T: AsRef<[u8]>>(
     asked: &'k [T],
     results: &mut [bool],
     answer: impl Fn(&[Key<'k>], &mut [bool]) -> usize,
 ) -> usize {
     let asked = asked.get(..results.len()).unwrap_or(asked);
-    // For one group no loop: 84 cycles in place of 91 to ask 8 filters of 20 keys (AVX-512, AMD EPYC
-    // of the fifth generation, 2026-11-23).
+    // A single group is answered without the loop below: asking 8 filters of 20 keys took 84 cycles
+    // in place of 91 (AVX-512, AMD EPYC of the fifth generation, 2026-11-23).
     if let Some(keys) = as_keys(asked) {
         if keys.len() <= GROUP {
             prefetch(keys, false);

@@ -1,5 +1,5 @@
-//! A key's hash to the bits it asks for. The one place where positions are computed; kernels are
-//! checked against it.
+//! From a key's hash to the positions of its bits. This is the definition of the positions: kernels
+//! compute them in other ways, and are checked against it.
 
 #![forbid(unsafe_code)]
 

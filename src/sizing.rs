@@ -1,30 +1,35 @@
 //! How many bits to spend: the false-positive rate of a filter before and after it is made.
 //!
-//! The textbook says (1 - e^(-kn/m))^k for n keys and k probes in m bits. This filter answers yes
-//! more often than that, for four reasons, and all of them count here:
+//! The textbook's rate is (1 - e^(-kn/m))^k for n keys and k probes in m bits. This filter answers
+//! yes more often than that, for four reasons, all of which are counted here:
 //!
-//! - A key is its 32-bit hash: among n keys, a share of 1 - (1 - 2^-32)^n of all absent keys has
-//!   the hash of one of them. No number of bits helps; at 50 million keys it is 1.16 %.
-//! - The probes of a key are an arithmetic progression of h % m and delta % m, so that in a small
-//!   filter an absent key often has the same or nearly the same progression as one of the keys,
-//!   forwards or backwards: about 2n/m^2 * (1 + 2f + 2f^2 + ...) for a share f of bits set.
-//! - A progression whose step shares a divisor with m comes back to where it was after L < k
-//!   probes and asks for no more than L bits.
-//! - In large filters the third probe finds less than its share of places. h + 2 * delta is the sum of
-//!   h's two halves, times 2^16 + 1 (give or take a carry): one of 196,608 numbers ([`ThirdProbe`]).
-//!   What is not set there by now is never set, and most absent keys have the sum of some key.
+//! - A key is known by its 32-bit hash only: a share of 1 - (1 - 2^-32)^n of all absent keys has
+//!   the hash of one of the n keys, and matches whatever the number of bits. At 50 million keys
+//!   that is 1.16 %.
+//! - The probes of a key are an arithmetic progression, given by h % m and delta % m. In a small
+//!   filter an absent key therefore often has the same progression as one of the keys, or nearly
+//!   the same, forwards or backwards: about 2n/m^2 * (1 + 2f + 2f^2 + ...) for a share f of bits
+//!   set.
+//! - A progression whose step shares a divisor with m is back where it began after L < k probes,
+//!   and asks for no more than L bits.
+//! - In a large filter the third probe reaches fewer bits than the others, because it is the
+//!   remainder of 65,537 * c for one of only 196,608 numbers c (see [`ThirdProbe`]). Once keys have
+//!   taken most of these, further keys' third probes set no new bits, and most absent keys share
+//!   their c with some key, so that their third probe finds its bit set.
 //!
-//! Asked with random hashes (the tests below), filters of 25 keys and more answer yes within a quarter
-//! of the estimate, where the textbook is off by 1.4 times at 10 bits and 20 keys and by hundreds at 44
-//! bits; with fewer keys and up to 16 bits it is within a third, and with three or fewer and 3 bits up to
-//! twice the rate. At more bits the rate, which is below 4 % then anyway, is up to 1.5 times as high with
-//! some twenty keys (0.037 % in place of 0.025 % at 40 bits), twice with ten, six times with fewer, and
-//! with 100 bits for one key eight times.
+//! How near the estimate is, asked with random hashes (see the tests below): with 25 keys and more
+//! the real rate is within a quarter of it, where the textbook is off by 1.4 times at 10 bits per
+//! key and 20 keys, and by hundreds of times at 44 bits. With fewer keys and up to 16 bits the
+//! estimate is within a third of the real rate, and with three keys or fewer and 3 bits up to twice
+//! the real rate. With more than 16 bits the real rate, which is then below 4 % anyway, is up to
+//! 1.5 times the estimate with some twenty keys (0.037 % in place of 0.025 % at 40 bits), twice
+//! with ten, six times with fewer, and eight times with one key of 100 bits.
 //!
-//! Not counted is what some sizes have in common with the hash. delta is 2^15 * h modulo 2^32 - 1,
-//! which is 3 * 5 * 17 * 257 * 65,537. Where the bits share a divisor with that, fewer progressions
-//! differ, by as much. Of 3, 5 and 15 nothing is seen, and of 17 hardly anything; with 51 the rate is 1.15
-//! times as high at 10 bits (81 keys) and 1.35 times at 14 to 17, and with more keys it is more:
+//! Not counted is what the number of bits may have in common with the hash. delta is 2^15 * h
+//! modulo 2^32 - 1, which is 3 * 5 * 17 * 257 * 65,537. Where the number of bits shares a divisor
+//! with that, fewer progressions differ, in proportion to the divisor. Of 3, 5 and 15 nothing is
+//! seen, of 17 hardly anything; with 51 the rate is 1.15 times the estimate at 10 bits per key (81
+//! keys) and 1.35 times at 14 to 17 bits; larger divisors do more:
 //!
 //! | bits per key, keys | divisor | seen | estimated |
 //! |---|---|---|---|
@@ -34,10 +39,11 @@
 //! | 10, 52,428 | 65,535 | 3.5 % | 0.99 % |
 //! | 20, 131,070 | 65,535 | 0.29 % | 0.012 % |
 //!
-//! Between 20,000 keys and some millions the estimate is still too low: usually by less than 1.3 times
-//! at 5 to 10 bits per key and 1.5 times above, because the third probe's places are evenly spaced and
-//! the other probes fall into step with them; by more where a filter's size happens to lay those places
-//! one upon the other. Seen at 10 bits per key with uniform hashes, and estimated:
+//! Between 20,000 keys and some millions the estimate is still too low. Usually the rate is less
+//! than 1.3 times as high at 5 to 10 bits per key, and less than 1.5 times above: the bits that
+//! third probes can reach are evenly spaced, and the other probes fall into step with them. It is
+//! higher still where a filter's size happens to lay those bits one upon the other. Seen at 10 bits
+//! per key with uniform hashes, and estimated:
 //!
 //! | keys | seen | estimated |
 //! |---|---|---|
@@ -63,13 +69,18 @@ use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
 /// [`MAX_PROBES`], and what is left of the rate is the 32-bit hash's.
 pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 
-/// The expected rate of false positives, 0 to 1, of a filter for `num_keys` different keys. 1
-/// where such a filter cannot be made. Zero bits per key and below behave as 0. Between 20,000 keys and
-/// some millions the real rate is mostly up to 1.5 times as high (2.9 times at 15 bits and 100,000 keys),
-/// and at more than 16 bits 1.5 times with some twenty keys, twice with ten, six times with fewer
-/// (eight times with one key of 100 bits). Where the number of bits shares a divisor of 51 and more with
-/// 2^32 - 1 it is higher: 1.3 times at 10 bits for 204 keys, 3.5 at 10 bits for 52,428 and 25 at 20 bits
-/// for 131,070. With a few keys more or less it mostly is not.
+/// The expected false-positive rate, 0 to 1, of a filter for `num_keys` different keys; 1 where
+/// such a filter cannot be made. Zero bits per key and below behave as 0.
+///
+/// The real rate is higher than this in three cases:
+///
+/// - Between 20,000 keys and some millions: mostly up to 1.5 times (2.9 times at 15 bits and
+///   100,000 keys).
+/// - At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six times with
+///   fewer (eight times with one key of 100 bits).
+/// - Where the number of bits shares a divisor of 51 or more with 2^32 - 1: 1.3 times at 10 bits
+///   for 204 keys, 3.5 times at 10 bits for 52,428 keys, and 25 times at 20 bits for 131,070. A few
+///   keys more or less mostly avoid that.
 ///
 /// ```
 /// use leveldb_bloom::false_positive_rate;
@@ -86,9 +97,9 @@ pub fn false_positive_rate(bits_per_key: i32, num_keys: usize) -> f64 {
     rate(bits, k, fill_of(bits, k, keys), keys)
 }
 
-/// The fewest bits per key for a rate of false positives of at most `rate` in a filter of
-/// `num_keys` keys, by [`false_positive_rate`], which is 1 for a filter that cannot be made. `None`
-/// where no number of bits up to [`MAX_USEFUL_BITS_PER_KEY`] gives it.
+/// The fewest bits per key that give a false-positive rate of at most `rate` in a filter of
+/// `num_keys` keys, as [`false_positive_rate`] estimates it. `None` where no number of bits up to
+/// [`MAX_USEFUL_BITS_PER_KEY`] does.
 ///
 /// ```
 /// use leveldb_bloom::bits_per_key_for;
@@ -101,7 +112,8 @@ pub fn bits_per_key_for(rate: f64, num_keys: usize) -> Option<i32> {
     (1..=MAX_USEFUL_BITS_PER_KEY).find(|&bits| false_positive_rate(bits, num_keys) <= rate)
 }
 
-/// Why a number of bits per key is hardly what somebody wants. Such a policy works all the same.
+/// Why a number of bits per key is unlikely to be what was meant. A policy of it works all the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnwiseBitsPerKey(&'static CStr);
 
@@ -120,7 +132,7 @@ impl fmt::Display for UnwiseBitsPerKey {
 
 impl core::error::Error for UnwiseBitsPerKey {}
 
-/// Whether a number of bits per key makes sense.
+/// Checks that a number of bits per key is sensible.
 ///
 /// # Errors
 /// [`UnwiseBitsPerKey`], whose text says why it does not.
@@ -139,8 +151,8 @@ pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterInfo {
-    /// The stored number of probes, k. 0, or more than [`MAX_PROBES`], matches every key; but in fewer than
-    /// two bytes there is no bit, and nothing matches.
+    /// The stored number of probes, k. A filter with 0 probes or more than [`MAX_PROBES`] matches
+    /// every key; but one of fewer than two bytes, which has no bits, matches none.
     pub probes: u32,
     /// The number of bits.
     pub bits: u64,
@@ -185,8 +197,8 @@ impl FilterInfo {
     }
 }
 
-/// The keys and the rate of false positives of a filter of `bits`, `bits_set` of them set, that asks
-/// for `k`.
+/// The number of keys and the false-positive rate of a filter with `bits_set` of `bits` bits set,
+/// and `k` probes.
 fn estimate(bits: u64, bits_set: u64, k: u32) -> (f64, f64) {
     // No policy sets a bit that no position can name, but any bytes may be a filter.
     if bits_set >= reachable(bits) {
@@ -196,7 +208,8 @@ fn estimate(bits: u64, bits_set: u64, k: u32) -> (f64, f64) {
     let fill = bits_set as f64 / m;
     let mut keys = m / f64::from(k) * (0.0 - ln(1.0 - fill));
     if !ThirdProbe::is_uniform(bits, k) {
-        // At most one probe in k sets no bit: that many keys, or up to k / (k - 1) times as many.
+        // A key's third probe may set no new bit: there are between this many keys and k / (k - 1)
+        // times as many.
         let (mut low, mut high) = (keys, keys * f64::from(k) / f64::from(k - 1));
         for _ in 0..40 {
             keys = (low + high) / 2.0;
@@ -212,11 +225,11 @@ fn fill_of(bits: u64, k: u32, keys: f64) -> f64 {
     1.0 - third.missed_by_others * (1.0 - third.share_set)
 }
 
-/// What the third probes of `keys` keys do, for the rest of the keys are like any random positions.
+/// The effect of the third probes of `keys` keys; the other probes are taken for random positions.
 ///
-/// With h = a * 2^17 + b, delta is b * 2^15 + a, and h + 2 * delta = (2^16 + 1) * (2a + b): there are
-/// 2^15 values of a and 2^17 of b, hence 3 * 2^16 of c = 2a + b. A third of them, in the middle, are
-/// the sum of one key in 2^17 each; to both sides that falls to 0 in a line.
+/// With h = a * 2^17 + b, delta is b * 2^15 + a, and h + 2 * delta = (2^16 + 1) * (2a + b) modulo
+/// 2^32. a has 2^15 values and b 2^17, so c = 2a + b has 3 * 2^16. Each c of the middle third is
+/// that of one key in 2^17; from there the share falls linearly to 0 at both ends.
 struct ThirdProbe {
     /// The share of all bits that the others of the k probes leave clear.
     missed_by_others: f64,
@@ -227,8 +240,8 @@ struct ThirdProbe {
 }
 
 impl ThirdProbe {
-    /// Two keys have the same sum in one of 2^18 * 3/5 cases. Fewer bits than that are what decides,
-    /// and make the third probe like the others.
+    /// Two keys have the same sum in one of 2^18 * 3/5 cases. Fewer bits than that are what
+    /// decides, and make the third probe like the others.
     fn is_uniform(bits: u64, k: u32) -> bool {
         k < 3 || bits <= (1 << 18) * 3 / 5
     }
@@ -244,7 +257,8 @@ impl ThirdProbe {
         let load = keys / 131_072.0;
         let clear = exp(-load);
         let (set, shared) = if load < 1e-3 {
-            // What follows, but for rounding errors.
+            // What the other branch computes, as a series: for so small a load its rounding errors
+            // are too large.
             (keys * (1.0 - load * 5.0 / 12.0), load * 5.0 / 6.0)
         } else {
             let middle = 1.0 - clear;
@@ -273,8 +287,9 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     let short_cycles: f64 = (1..k)
         .filter(|&len| bits % u64::from(len) == 0)
         .map(|len| {
-            // Each time the 32-bit sum of a progression wraps, up to k - 1 times, it goes on elsewhere,
-            // unless 2^32 is a multiple of the cycle's steps.
+            // Where the 32-bit sum wraps, which it does up to k - 1 times, the progression leaves
+            // its cycle for another, unless 2^32 is a multiple of the distance between the cycle's
+            // positions.
             let steps = bits / u64::from(len);
             let wraps = if (1_u64 << 32).checked_rem(steps) == Some(0) { 1 } else { k };
             let positions = (1..=wraps).map(|wrap| set(len * wrap)).sum::<f64>();
@@ -290,7 +305,7 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
 }
 
-/// A loop, because `core` has no powers; once, because `rate` would have three copies of it.
+/// A loop, because `core` has no powers. Not inlined: `rate` would contain it three times.
 #[inline(never)]
 fn power(base: f64, exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)

@@ -1,6 +1,6 @@
-//! One number for the whole format: the hash of some thousand filters made of a fixed corpus, and of
-//! the answers to as many questions. The same for every kernel, byte order and word size, and for
-//! the real LevelDB (ctest/harness/corpus_test.cc computes it there).
+//! One number for the whole format: the hash of some thousand filters made of a fixed corpus, and
+//! of the answers to as many questions. The same for every kernel, byte order and word size, and
+//! for the real LevelDB (ctest/harness/corpus_test.cc computes it there).
 
 use leveldb_bloom::{BloomFilterPolicy, Kernel, key_may_match};
 

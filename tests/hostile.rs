@@ -1,6 +1,6 @@
-//! Keys and filters from somebody who means harm. The hash has a constant seed and can be undone, so
-//! keys with any hash can be had for nothing. What that can do to a filter is shown here, and what
-//! it cannot; SECURITY.md says what it means.
+//! Keys and filters from somebody who means harm. The hash has a constant seed and can be undone,
+//! so keys with any hash can be had for nothing. What that can do to a filter is shown here, and
+//! what it cannot; SECURITY.md says what it means.
 
 use leveldb_bloom::{BloomFilterPolicy, Kernel, Positions, bloom_hash};
 

@@ -75,8 +75,8 @@ fn without_memory(work: impl FnOnce()) -> usize {
 fn filters_are_the_same() {
     let keys: Vec<[u8; 8]> = (0..5000u64).map(u64::to_le_bytes).collect();
     for kernel in Kernel::available() {
-        // Up to 4096 bits and 64 keys, stack memory is enough; filters of more than 32 Kbit and more
-        // than 4096 keys ask for none.
+        // Up to 4096 bits and 64 keys, stack memory is enough; filters of more than 32 Kbit and
+        // more than 4096 keys ask for none.
         for (num_keys, bits_per_key, asks) in [
             (20, 10, false),
             (64, 64, false),

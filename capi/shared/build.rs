@@ -1,4 +1,4 @@
-//! What the linker must know of a shared library that stays in a process it does not know.
+//! Linker options for a shared library that is loaded into processes it knows nothing about.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -8,7 +8,8 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libleveldb_bloom.so.{major}");
         // A host may close us while a policy of ours still lives.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-        // Where other crates are built with it the crate libc leaves this to std, which is not here.
+        // Where other crates are built with it the crate libc leaves this to std, which is not
+        // here.
         let system = "-Wl,--push-state,--as-needed,-ldl,-lpthread,-lc,--pop-state";
         println!("cargo:rustc-cdylib-link-arg={system}");
         link_soname(&format!("libleveldb_bloom.so.{major}"));

@@ -14,7 +14,7 @@ use core::ffi::{c_char, c_int, c_void};
 use bloom::ffi::leveldb::{self, Link};
 use exports::leveldb_filterpolicy_t;
 
-/// What the linker knew of the host: nothing, which is why the process is asked.
+/// What the linker knows of the host: nothing. The process is asked when we run.
 fn link() -> Link {
     Link::Dynamic
 }
@@ -35,10 +35,10 @@ pub extern "C" fn leveldb_filterpolicy_create_bloom(
     leveldb::new_bloom_filter_policy(bits_per_key, None).cast()
 }
 
-/// A policy of your own callbacks, as in <leveldb/c.h>. Passed on as it is to LevelDB's definition
-/// where the process has one; where it has several, the policy finds its own when it is used.
-/// Elsewhere NULL, with `state` left to the caller, if a callback but the destructor is NULL, or there
-/// is no memory.
+/// A policy of your own callbacks, as in <leveldb/c.h>. Where the process has one LevelDB, the
+/// arguments go to its definition as they are; where it has several, the policy is ours, and finds
+/// the one that uses it when it is used. NULL from us, with `state` left to the caller, if a
+/// callback other than the destructor is NULL, or if there is no memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_filterpolicy_create(
     state: *mut c_void,
@@ -64,14 +64,14 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
     name: Option<unsafe extern "C" fn(*mut c_void) -> *const c_char>,
 ) -> *mut leveldb_filterpolicy_t {
     let callbacks = (destructor, create_filter, key_may_match, name);
-    // SAFETY: as LevelDB's header asks.
+    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
     unsafe { leveldb::filterpolicy_create(state, callbacks, None).cast() }
 }
 
 /// Destroys any policy, ours or not, that nobody uses any more. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_filterpolicy_destroy(policy: *mut leveldb_filterpolicy_t) {
-    // SAFETY: as LevelDB's header asks.
+    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
     unsafe { leveldb::filterpolicy_destroy(policy.cast()) }
 }
 
@@ -83,8 +83,8 @@ pub extern "C" fn new_bloom_filter_policy(bits_per_key: c_int) -> *mut leveldb_f
 
 // Rust's prebuilt runtime routines mention the function that would unwind through them; they never
 // do. Where the linker does not drop the mention (on Arm, and anywhere in a build without link-time
-// optimisation, a debug build for one) the library could not be loaded. Hidden, because a Rust program
-// has its own. Nobody calls it, so that what it does is of no account.
+// optimisation, a debug build for one) the library could not be loaded. Hidden, because a Rust
+// program has its own. Nobody calls it, so that what it does is of no account.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 core::arch::global_asm!(
     ".pushsection .text.rust_eh_personality,\"ax\",%progbits",

@@ -19,9 +19,9 @@ typedef const char *name_fn(void *);
 typedef policy *create_fn(void *, destructor_fn *, create_filter_fn *, key_may_match_fn *,
                           name_fn *);
 
-/* Hidden, here and in lib.rs: a library that has the archive in it would otherwise call those of the
- * first library that has it, which looks for the next definition of LevelDB's names, finds this one,
- * and so on for ever. */
+/* Hidden, here and in lib.rs. Where several libraries contain the archive, they would otherwise all
+ * call those of the first one. That looks for the next definition of LevelDB's names, finds the one
+ * that called it, and so on for ever. */
 #pragma GCC visibility push(hidden)
 /* In lib.rs. */
 policy *leveldb_bloom_names_create_bloom(int bits_per_key);
@@ -101,7 +101,7 @@ WEAK __attribute__((visibility("hidden"))) personality_fn rust_eh_personality;
 int rust_eh_personality(PARAMETERS) {
   /* _URC_FATAL_PHASE1_ERROR */
   enum { FAILED = 3 };
-  /* Of a conversion that C leaves to the system -pedantic warns. */
+  /* -pedantic warns of this conversion, which C leaves to the system. */
   personality_fn *shared = __extension__(personality_fn *)dlsym(RTLD_DEFAULT, "rust_eh_personality");
   return shared == NULL ? FAILED : shared(ARGUMENTS);
 }

@@ -16,11 +16,11 @@ use bloom::ffi::leveldb::{self, Link};
 use exports::leveldb_filterpolicy_t;
 
 unsafe extern "C" {
-    /// The host's leveldb_filterpolicy_create, NULL where the link has only ours.
+    /// The host's leveldb_filterpolicy_create; `None` where the link has no definition but ours.
     safe fn leveldb_bloom_linked_create() -> Option<CreatePolicy>;
     /// Whether the link took another definition of leveldb::NewBloomFilterPolicy than ours.
     safe fn leveldb_bloom_linked_elsewhere() -> c_int;
-    /// Whether leveldb_bloom_policy.cc is in the link, and so that definition is its.
+    /// Not 0 where leveldb_bloom_policy.cc is in the link, which then has that definition.
     safe fn leveldb_bloom_linked_source() -> c_int;
 }
 
@@ -49,13 +49,13 @@ unsafe extern "C" fn leveldb_bloom_names_create(
     name: Option<Name>,
 ) -> *mut leveldb_filterpolicy_t {
     let callbacks = (destructor, create_filter, key_may_match, name);
-    // SAFETY: as LevelDB's header asks.
+    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
     unsafe { leveldb::filterpolicy_create(state, callbacks, leveldb_bloom_linked_create()).cast() }
 }
 
 /// For leveldb_names.c.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn leveldb_bloom_names_destroy(policy: *mut leveldb_filterpolicy_t) {
-    // SAFETY: as LevelDB's header asks.
+    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
     unsafe { leveldb::filterpolicy_destroy(policy.cast()) }
 }

@@ -1,5 +1,5 @@
-//! LevelDB's side of the edge: what its C and C++ code passes, and what a policy of any maker is
-//! called and looks like.
+//! LevelDB's side of the edge: what its C and C++ code passes, and what a policy is called and
+//! looks like, whoever made it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::offset_of;
@@ -14,8 +14,8 @@ pub(super) static NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
 /// What goleveldb calls its policy, whose filters are the same.
 pub(super) static GOLEVELDB_NAME: &CStr = c"leveldb.BuiltinBloomFilter";
 
-/// Whether a name is one under which LevelDB, or a port of it, finds filters made of whole keys.
-/// The empty one is none at all.
+/// Whether LevelDB, or a port of it, knows filters of whole keys by this name, or the name is
+/// empty, which is no name at all.
 pub(super) fn is_taken(name: &CStr) -> bool {
     name.is_empty() || [NAME, GOLEVELDB_NAME].contains(&name)
 }
@@ -26,7 +26,7 @@ pub(super) fn is_taken(name: &CStr) -> bool {
 pub struct Slice {
     /// The bytes; anything when `size` is 0.
     pub data: *const c_char,
-    /// Their number.
+    /// The number of bytes.
     pub size: usize,
 }
 
@@ -39,7 +39,8 @@ const _: () = assert!(
 );
 
 impl Slice {
-    /// Whether it can be taken for a [`Key`] as it is.
+    /// Whether it may be cast to a [`Key`]: no NULL with a size, and no size that no object can
+    /// have.
     pub(super) fn is_readable(&self) -> bool {
         memory::is_readable(self.data, self.size)
     }
@@ -119,7 +120,8 @@ impl FilterPolicy {
     /// # Safety
     /// `policy` is living, and nobody uses it any more.
     pub(super) unsafe fn delete(policy: NonNull<FilterPolicy>) {
-        // SAFETY: the caller's promise; every policy begins with the pointer to its methods.
+        // SAFETY: the caller's promise that the policy lives; by the C++ ABI it begins with the
+        // pointer to its methods.
         unsafe { ((*policy.as_ref().methods).deleting_destructor)(policy.as_ptr()) }
     }
 }

@@ -1,4 +1,4 @@
-//! The filter builder for C: hashes in C memory.
+//! The filter builder for C, which keeps its hashes in memory from C's malloc.
 
 use core::ffi::{c_char, c_int};
 use core::ptr::{self, NonNull};
@@ -91,8 +91,8 @@ impl Builder {
         self.len
     }
 
-    /// The length of the filter of `total_keys` keys, or with 0 of those added; 0 where no size can
-    /// say it.
+    /// The length of the filter for `total_keys` keys, or, if that is 0, for those added; 0 where a
+    /// `usize` cannot hold its number of bits.
     #[must_use]
     pub fn filter_size(&self, total_keys: usize) -> usize {
         self.policy.filter_len(self.total(total_keys)).unwrap_or(0)
@@ -129,14 +129,15 @@ impl Builder {
         if total_keys == 0 { self.len } else { total_keys }
     }
 
-    /// Memory for `more` hashes behind those added, zeroed.
+    /// Memory, filled with zeros, for `more` hashes after those added; `None` where there is none.
     fn reserve(&mut self, more: usize) -> Option<&mut [u32]> {
         let needed = self.len.checked_add(more)?;
         if needed > self.capacity {
             let larger = needed.max(self.capacity.saturating_mul(2)).max(FIRST_CAPACITY);
-            // What is needed may be there where twice as much is not.
+            // Twice as much may not be there where just enough is.
             let (hashes, capacity) = [larger, needed].into_iter().find_map(|capacity| {
-                // SAFETY: `hashes` is NULL or came from here.
+                // SAFETY: `hashes` is NULL, or `reallocate` returned it here, and nobody else has
+                // it.
                 let hashes = unsafe { memory::reallocate(self.hashes, capacity) };
                 hashes.map(|hashes| (hashes, capacity))
             })?;
@@ -145,8 +146,8 @@ impl Builder {
         if more == 0 {
             return Some(&mut []);
         }
-        // SAFETY: `len` + `more` is within the capacity; nobody else refers to the memory, and it
-        // is written before it becomes a slice.
+        // SAFETY: `capacity`, which `reallocate` gave, is at least `len` + `more`; nobody else
+        // refers to the memory, and it is written before it becomes a slice.
         Some(unsafe {
             let start = self.hashes.add(self.len);
             start.write_bytes(0, more);

@@ -1,5 +1,5 @@
-//! `LEVELDB_BLOOM_CHECK`: a policy that is used after it was destroyed, or destroyed twice, is kept
-//! and reported instead of being anything's undefined behaviour.
+//! `LEVELDB_BLOOM_CHECK`: a policy that is destroyed stays in memory, so that its later use, or its
+//! second destruction, is reported instead of being undefined behaviour.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::environment::environment;
 use super::line::Line;
 
-/// Says, once a process, that a value is none of ours.
+/// Tells the user, once in a process, that the variable has a value we do not know.
 #[cold]
 fn refuse(value: &CStr) {
     static REFUSED: AtomicBool = AtomicBool::new(false);
@@ -37,8 +37,8 @@ enum Mode {
 }
 
 impl Check {
-    /// `abort` ends the process with the report; any value but these two is refused, and nothing
-    /// is checked.
+    /// The mode that the environment asks for; `abort` ends the process after a report. Any other
+    /// value is refused, and nothing is checked.
     pub(super) fn from_environment() -> Check {
         let mode = match environment(c"LEVELDB_BLOOM_CHECK") {
             None => Mode::Off,
@@ -56,7 +56,8 @@ impl Check {
         self.mode != Mode::Off
     }
 
-    /// The policy is being destroyed. Whether it is for the first time.
+    /// Notes that the policy is being destroyed, and reports if it was before. Returns whether this
+    /// is the first time.
     pub(super) fn destroy(&self, bits_per_key: i32) -> bool {
         let again = self.destroyed.swap(true, Ordering::AcqRel);
         if again {
@@ -65,7 +66,7 @@ impl Check {
         !again
     }
 
-    /// The policy is being asked for something.
+    /// Reports, once for each policy, that it is asked for something after its destruction.
     #[inline]
     pub(super) fn use_for(&self, bits_per_key: i32, what: &str) {
         if self.destroyed.load(Ordering::Acquire) && !self.reported.swap(true, Ordering::AcqRel) {
@@ -86,7 +87,7 @@ impl Check {
         line.text("\n");
         line.write_to(ptr::null());
         if self.mode == Mode::Abort {
-            // SAFETY: takes nothing; what the user asked for.
+            // SAFETY: abort takes nothing. The user asked for it by the variable.
             unsafe { libc::abort() }
         }
     }

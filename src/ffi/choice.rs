@@ -37,12 +37,12 @@ pub(super) fn for_process() -> &'static Kernel {
 /// [`for_process`], if it was called before.
 #[inline(always)]
 pub(super) fn chosen() -> Option<&'static Kernel> {
-    // SAFETY: NULL, or the reference to a static that `for_process` stored.
+    // SAFETY: NULL, or a reference to a static, which `for_process` stored.
     unsafe { FOR_PROCESS.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Tells whoever asked for a kernel that this machine or build does not have which ones it has.
-/// Once a process: the variable does not change between policies.
+/// Tells the user that the variable names a kernel that this machine or build does not have, and
+/// which ones there are. Once in a process, although every policy asks.
 #[cold]
 fn refuse(name: &CStr) {
     static REFUSED: AtomicBool = AtomicBool::new(false);
@@ -70,7 +70,7 @@ fn refusal(name: &CStr, failed: Option<&str>) -> Line {
     line
 }
 
-/// `text`, which says what is active, and that a kernel failed, if one did.
+/// `text`, which says what is active, extended where a kernel failed its self-check.
 pub(super) fn with_failure(text: &'static CStr) -> *const c_char {
     for_process();
     match Kernel::failed() {
@@ -79,7 +79,8 @@ pub(super) fn with_failure(text: &'static CStr) -> *const c_char {
     }
 }
 
-/// Kept for good, like the text of a process in which nothing failed, but once a way to the host.
+/// A copy of `text` that names the kernel that failed. It is never freed, because the caller may
+/// keep it; the next call returns the same copy, unless `text` has changed.
 #[cold]
 fn failure(text: &CStr, failed: &str) -> *const c_char {
     static KEPT: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
@@ -93,13 +94,14 @@ fn failure(text: &CStr, failed: &str) -> *const c_char {
     line.text(for_process().name());
     line.text(" is used");
     let kept = KEPT.load(Ordering::Acquire);
-    // SAFETY: NULL, or a text stored below, which nobody frees.
+    // SAFETY: NULL, or a C string that was stored below, which nobody frees.
     if !kept.is_null() && unsafe { CStr::from_ptr(kept) }.to_bytes() == line.bytes() {
         return kept;
     }
     let Some(copy) = memory::allocate(line.bytes().len() + 1) else { return text.as_ptr() };
     let copy = copy.as_ptr();
-    // SAFETY: fresh zeroed memory with room for the text and a zero byte.
+    // SAFETY: `allocate` just gave this memory, zeroed, with room for the text and the zero after
+    // it.
     unsafe { copy.copy_from_nonoverlapping(line.bytes().as_ptr(), line.bytes().len()) };
     KEPT.store(copy.cast(), Ordering::Release);
     copy.cast()

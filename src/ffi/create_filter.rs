@@ -11,17 +11,19 @@ use super::stats::Route;
 use crate::kernel::Key;
 use crate::policy::BloomFilterPolicy;
 
-/// What is left to do for CreateFilter when the filter is made: one call into the host, which may
+/// What CreateFilter has left to do once the filter is made: one call into the host, which may
 /// throw, and after it `release`.
 ///
-/// Its size is what CreateFilter takes from its stack: a multiple of 16, as the stack must be.
+/// The assembly takes this type's size from its stack, so it has to be a multiple of 16, and reads
+/// the first fields at fixed offsets.
 #[repr(C, align(16))]
 struct Call {
     function: *const c_void,
     arguments: [*mut c_void; 4],
-    /// Freed after the call. (Lost if the call throws: the process is out of memory then.)
+    /// The filter's memory, freed after the call; NULL if there is none. Lost if the call throws,
+    /// which it does only without memory.
     heap: *mut c_void,
-    /// Small filters are built here, on the stack.
+    /// Room for small filters, on the stack.
     buffer: [u8; BUFFER],
 }
 
@@ -41,7 +43,7 @@ unsafe extern "C" fn prepare(
     caller: *const c_void,
 ) {
     let count = usize::try_from(num_keys).unwrap_or(0);
-    // SAFETY: the caller's promise. The buffer may be uninitialised and is only written before it
+    // SAFETY: the caller's promise. The buffer, which need not be initialised, is written before it
     // is read.
     unsafe {
         let object = &*object;
@@ -64,7 +66,8 @@ unsafe extern "C" fn prepare(
             }
             Some(Appender::Delegate(delegate)) => {
                 if let Kind::Bloom(policy) = &object.kind {
-                    // The callback of a delegate counts by itself.
+                    // A delegate that calls our callback back counts there; the host's original
+                    // policy does not.
                     if object.counters().is_some_and(|c| c.has_route(Route::Original)) {
                         policy.count_filter(count, policy.filter_size(count));
                     }
@@ -78,8 +81,9 @@ unsafe extern "C" fn prepare(
     }
 }
 
-/// The filter, on the stack or in C memory; one that matches everything where there is no memory
-/// or `keys` are not the promised number.
+/// The filter, on the stack or in memory from C's malloc. A filter that matches every key where
+/// there is no memory, or where `keys` (empty, because a foreign pointer was NULL) are not the
+/// promised number.
 ///
 /// # Safety
 /// `call` is memory for a [`Call`].
@@ -92,7 +96,8 @@ unsafe fn bloom_filter(
     let Some(len) = policy.filter_len(num_keys).filter(|_| keys.len() == num_keys) else {
         return (MATCH_ALL.as_ptr(), MATCH_ALL.len());
     };
-    // SAFETY: the caller's promise; the buffer has BUFFER bytes, `allocate` gives `len`.
+    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and `allocate_unset`
+    // gives `len`. All of them are written before they are read.
     unsafe {
         let memory = if len <= BUFFER {
             (&raw mut (*call).buffer).cast::<u8>()
@@ -121,7 +126,8 @@ unsafe fn custom_filter(
     let count = keys.len();
     // SAFETY: the caller's promise; the two arrays are fresh and hold `count` entries each.
     unsafe {
-        // What would match every key in the user's own format is not known here.
+        // Waits for memory: a filter in the user's own format that matches every key is not known
+        // here.
         let words = memory::allocate_at_last(count.saturating_mul(2 * size_of::<usize>()));
         let pointers = words.as_ptr().cast::<*const c_char>();
         let lengths = pointers.add(count).cast::<usize>();
@@ -138,18 +144,19 @@ unsafe fn custom_filter(
 }
 
 unsafe extern "C" fn release(call: *const Call) {
-    // SAFETY: `prepare` filled it; `heap` is NULL or from C's malloc.
+    // SAFETY: the assembly passes the `Call` that `prepare` has filled; its `heap` is NULL or from
+    // C's malloc.
     unsafe { memory::free((*call).heap) }
 }
 
-/// No string, no C API and no original policy can be found for code that nevertheless calls us
-/// with a string (a module that hides all of LevelDB's names). To append nothing would lose keys
-/// for good, to guess could corrupt memory: stopping is the least harm.
+/// Ends the process: we were called with a string that we have no way to, because the caller's
+/// module hides all of LevelDB's names. To append nothing would lose keys for good, and to guess
+/// could corrupt memory.
 #[cold]
 fn unreachable_host() -> ! {
     const MESSAGE: &CStr =
         c"leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n";
-    // SAFETY: a constant message; abort takes nothing.
+    // SAFETY: the message is a constant of that length; abort takes nothing.
     unsafe {
         libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes());
         libc::abort()

@@ -10,7 +10,8 @@ use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Sym as S
 #[cfg(target_pointer_width = "64")]
 use libc::{Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
 
-/// The tables of one loaded module. Only made while something keeps the module loaded.
+/// Where the tables of one loaded module are. Valid as long as something keeps the module loaded,
+/// which whoever uses them sees to.
 #[derive(Default)]
 pub(super) struct Tables {
     base: usize,
@@ -51,9 +52,9 @@ const LEAST_PAGE: usize = 4096;
 const REL_WORDS: usize = 2;
 const RELA_WORDS: usize = 3;
 
-/// A reference of a module's.
+/// One of a module's references to a name, as the loader has bound it.
 pub(super) struct Reference {
-    /// What it is bound to. Before the first call of a function that is bound lazily, a place in
+    /// The address it is bound to. If a function is bound lazily and was not called yet, that is in
     /// the module itself.
     pub(super) target: *const c_void,
     /// The module's own definition of the name, NULL where it has none.
@@ -61,22 +62,23 @@ pub(super) struct Reference {
 }
 
 impl Tables {
-    /// The tables of the module around `address`, by the headers with which its file begins: no lock is
-    /// taken that a child of fork may find taken.
+    /// The tables of the module that contains `address`, from the headers at the beginning of its
+    /// file. Not by dl_iterate_phdr, whose lock a child of fork may find taken for ever.
     ///
     /// # Safety
     /// The module stays loaded.
     unsafe fn around(address: *const c_void) -> Option<Tables> {
         let start = modules::start_of(address)?;
-        // SAFETY: where a loader has put the beginning of a file, which says whether it is one of ELF: a
-        // page, in which the headers are.
+        // SAFETY: the caller's word that the module stays loaded. `start` is where the loader
+        // mapped the beginning of the module, at least a page, and only headers in that page are
+        // read, once it has been seen to be ELF's.
         unsafe {
             if !(*start.cast::<[u8; 4]>()).eq(b"\x7fELF") {
                 return None;
             }
             let header = &*start.cast::<FileHeader>();
             let (from, number) = (header.e_phoff as usize, usize::from(header.e_phnum));
-            // Elsewhere nothing may be mapped: the loader reads them from the file.
+            // Beyond the first page nothing need be mapped: the loader reads headers from the file.
             if from.saturating_add(number * size_of::<ProgramHeader>()) > LEAST_PAGE {
                 return None;
             }
@@ -91,14 +93,16 @@ impl Tables {
 
     /// # Safety
     /// The headers are those of a module that stays loaded, at `base`.
-    // Once, not in both of its callers: that is a kilobyte.
+    // Not inlined into both callers: that saves a kilobyte.
     #[inline(never)]
     unsafe fn read(base: usize, headers: &[ProgramHeader]) -> Option<Tables> {
-        // SAFETY: a loaded module's dynamic section ends with DT_NULL.
+        // SAFETY: the caller's word: the headers are those of a module that the loader has loaded,
+        // for which it has walked the same section to its DT_NULL.
         unsafe {
             let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
-            // A module that was linked for a higher place than it has got has a base below 0. (With 32
-            // bits such a number is a high place.) Loaders that leave offsets give it none.
+            // A module that is loaded below the place it was linked for has a negative base. (With
+            // 32 bits such a number may be an ordinary high address.) No loader that leaves offsets
+            // gives a module such a base.
             let below_0 = cfg!(target_pointer_width = "64") && (base as isize) < 0;
             let least = if below_0 { 0 } else { base };
             let mut tables = Tables { base, ..Tables::default() };
@@ -107,7 +111,8 @@ impl Tables {
             let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
             while (*entry).tag != DT_NULL {
                 let value = (*entry).value;
-                // Most loaders write the address; some leave the offset from the module's base.
+                // Most loaders replace offsets by addresses; some leave them as offsets from the
+                // base.
                 let address = if value < least { base.wrapping_add(value) } else { value };
                 let [rela, rel, plt] = &mut tables.relocations;
                 match (*entry).tag {
@@ -135,7 +140,8 @@ impl Tables {
     }
 
     fn name(&self, symbol: &Symbol) -> &CStr {
-        // SAFETY: a symbol's name is an offset into the module's strings, which end with NUL each.
+        // SAFETY: the linker made the symbol's name an offset into the module's strings, each of
+        // which ends with a zero; whoever made the tables keeps the module loaded.
         unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const c_char) }
     }
 
@@ -144,8 +150,9 @@ impl Tables {
         self.each_relocation(&mut |symbol, place| {
             if self.name(symbol) == name {
                 visit(Reference {
-                    // SAFETY: a word of the module's, aligned or not. (Where it is half a word, in code
-                    // that is not position-independent, more of the code follows.)
+                    // SAFETY: `each_relocation` gives a place that the loader has relocated, where
+                    // a word can be read, aligned or not. (Where only half a word is relocated, in
+                    // code that is not position-independent, more code follows.)
                     target: unsafe { place.read_unaligned() },
                     own_definition: if symbol.st_shndx != 0 {
                         self.base.wrapping_add(symbol.st_value as usize) as *const c_void
@@ -157,19 +164,22 @@ impl Tables {
         });
     }
 
-    /// Calls `visit` with the symbols that the module's relocations name, and the words they relocate.
+    /// Calls `visit` with the symbols that the module's relocations name, and the words they
+    /// relocate.
     // Once, not in both of its callers: that is two kilobytes.
     #[inline(never)]
     fn each_relocation(&self, visit: &mut dyn FnMut(&Symbol, *const *const c_void)) {
         for table in &self.relocations {
             let words = table.bytes / size_of::<usize>();
-            // SAFETY: the module's own table of relocations.
+            // SAFETY: the module's dynamic section, which the linker wrote, says where its table is
+            // and how long; whoever made the tables keeps the module loaded.
             let words = unsafe { memory::array(table.start as *const usize, words) };
             for relocation in words.chunks_exact(table.entry_words.max(REL_WORDS)) {
                 let &[offset, info, ..] = relocation else { continue };
                 let index = if cfg!(target_pointer_width = "64") { info >> 32 } else { info >> 8 };
                 if index != 0 {
-                    // SAFETY: a relocation's symbol is in the symbol table.
+                    // SAFETY: the linker gave the relocation an index into the module's own symbol
+                    // table.
                     let symbol = unsafe { &*(self.symbols as *const Symbol).add(index) };
                     visit(symbol, self.base.wrapping_add(offset) as *const *const c_void);
                 }
@@ -178,15 +188,18 @@ impl Tables {
     }
 }
 
-/// Calls `visit` with the names that the module around `address` imports from others, some of them
-/// several times: those that something in it refers to, and whether it can do without. (How many
-/// symbols there are, no table says that all modules have.) Returns false where nobody can say. The
-/// module stays loaded meanwhile: its code calls us, or a name was just found in it.
-// Once, not in each of its callers: that is two kilobytes.
+/// Calls `visit` with the names that the module around `address` imports from others, and whether
+/// each is a weak import. They are taken from its relocations, so that a name may come several
+/// times, and one that nothing refers to does not come: no table that all modules have says how
+/// many symbols there are. Returns false, without a call, where the module's tables cannot be read.
+///
+/// The module must stay loaded meanwhile. It does: its code is calling us, or a name was just found
+/// in it.
+// Not inlined into each caller: that saves two kilobytes.
 #[inline(never)]
 pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr, bool)) -> bool {
     const STB_WEAK: u8 = 2;
-    // SAFETY: the caller's word.
+    // SAFETY: the module stays loaded, as the callers see to (see above).
     let Some(tables) = (unsafe { Tables::around(address) }) else { return false };
     tables.each_relocation(&mut |symbol, _| {
         if symbol.st_shndx == 0 {
@@ -196,8 +209,8 @@ pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr
     true
 }
 
-/// Calls `visit` with the tables of every module. What it calls may not load, unload or look up
-/// anything: the loader's lock is held.
+/// Calls `visit` with the tables of every module. The loader's lock is held meanwhile, so `visit`
+/// may not load, unload or look up anything.
 pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables)) {
     // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visit`, which outlives it.
     unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
@@ -208,8 +221,8 @@ unsafe extern "C" fn pass_on(
     _size: usize,
     visit: *mut c_void,
 ) -> c_int {
-    // SAFETY: `in_every_module` gave `visit`; dl_iterate_phdr passes a valid entry, and keeps what it is
-    // of loaded.
+    // SAFETY: `in_every_module` passed `visit`; dl_iterate_phdr passes a valid entry, and keeps its
+    // module loaded meanwhile.
     unsafe {
         let visit = &mut *visit.cast::<&mut dyn FnMut(&Tables)>();
         let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));

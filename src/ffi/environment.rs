@@ -2,11 +2,12 @@
 
 use core::ffi::CStr;
 
-/// An environment variable's value, if it is set to something and the process may trust it (a
-/// setuid program's environment belongs to whoever called it).
+/// The value of an environment variable, unless it is empty or the process may not trust its
+/// environment, which in a setuid program belongs to whoever called it.
 pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: `name` is a C string; the value stays where it is unless the program changes its
-    // environment in another thread, which C's getenv cannot survive either.
+    // SAFETY: `name` is a C string. The value stays where it is unless another thread changes the
+    // environment meanwhile, which the library's documentation forbids, and which getenv would not
+    // survive either.
     let value = unsafe {
         if !trusted_environment() {
             return None;

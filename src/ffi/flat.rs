@@ -1,7 +1,7 @@
-//! Flat keys from C, and what is done with them.
+//! Keys concatenated in one buffer, from C, and what is done with them.
 //!
-//! What is called from many exports is kept out of line: calls are for many keys each, and copies
-//! would make the library larger for nothing.
+//! What many exports call is kept out of line: a call is for many keys, so that copies in each
+//! would only make the library larger.
 
 use core::ffi::{c_char, c_int};
 
@@ -100,11 +100,11 @@ pub unsafe fn fill_filter(
     unsafe { policy.fill_from(keys.len(), listed, filter, filter_length) }
 }
 
-/// Asks a filter for the keys; a [`status`]. What is not wanted is NULL.
+/// Asks a filter for the keys; a [`status`]. `results`, `bitmap` and `matches` may each be NULL.
 ///
 /// # Safety
-/// `filter` is as `memory::bytes` asks; `results`, `bitmap` and `matches` are NULL or can be
-/// written, a byte, a bit and a number for all keys.
+/// `filter` is as `memory::bytes` asks. Unless NULL, `results` has room for a byte per key,
+/// `bitmap` for a bit per key, and `matches` for one number.
 pub unsafe fn keys_may_match(
     keys: Option<FlatKeys<'_>>,
     filter: *const c_char,

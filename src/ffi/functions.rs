@@ -54,7 +54,8 @@ pub unsafe fn key_may_match(
     unsafe { key_may_match_apart(key, key_length, filter, filter_length) }
 }
 
-/// `key_may_match` of any arguments and in any process: apart, as that of a policy.
+/// [`key_may_match`] for any arguments, also before the process has chosen a kernel. Out of line,
+/// as a policy's is.
 ///
 /// # Safety
 /// As there.
@@ -73,8 +74,8 @@ unsafe fn key_may_match_apart(
 /// Asks for many keys; writes 0 or 1 each to `results` (unless it is NULL) and returns the ones.
 ///
 /// # Safety
-/// The arrays are as `KeyArrays::new` asks, `filter` as `memory::bytes` does, and `results` is NULL or
-/// has room for `num_keys`.
+/// The arrays are as `KeyArrays::new` asks, `filter` as `memory::bytes` does, and `results` is NULL
+/// or has room for `num_keys`.
 pub unsafe fn keys_may_match(
     keys: *const *const c_char,
     key_lengths: *const usize,

@@ -1,4 +1,4 @@
-//! A look inside filters, and filters united, for C.
+//! What a filter's bytes say, and filters united, for C; also sizing and the library's version.
 
 use core::ffi::{c_char, c_int};
 
@@ -62,8 +62,8 @@ pub unsafe fn hash_may_match(hash: u32, filter: *const c_char, filter_length: us
     crate::hash_may_match(hash, unsafe { bytes(filter, filter_length) }).into()
 }
 
-/// Writes up to `capacity` of the positions that a query for the key reads; returns how many there
-/// are.
+/// Writes the positions that a query for the key reads, up to `capacity` of them; returns how many
+/// there are.
 ///
 /// # Safety
 /// `key` and `filter` are as `memory::bytes` asks; `positions` is NULL or has room for `capacity`.
@@ -112,7 +112,8 @@ pub unsafe fn union(
     if into.cast_const() == from {
         return status::OK;
     }
-    // SAFETY: the caller's promise; not the same memory.
+    // SAFETY: the caller's promise that the two do not overlap, now that they are seen not to be
+    // the same.
     let (into, from) =
         unsafe { (memory::array_mut(into.cast::<u8>(), into_length), bytes(from, from_length)) };
     match builder::union(into, from) {

@@ -15,12 +15,13 @@ use super::route;
 use super::shared;
 use super::stats::Route;
 
-/// What the linker decided about LevelDB's names.
+/// What is known of the host when we are linked.
 #[derive(Clone, Copy)]
 pub enum Link {
-    /// We are a shared library; the process decides.
+    /// We are a shared library: nothing is known, and the process decides.
     Dynamic,
-    /// The host was compiled with leveldb_bloom_policy.cc, whose policies need no way to its string.
+    /// The host was compiled with leveldb_bloom_policy.cc, whose policies need no way to its
+    /// string.
     Source {
         /// The host's `leveldb_filterpolicy_create`, for the policies that the process shares.
         create: Option<CreatePolicy>,
@@ -49,8 +50,8 @@ pub fn new_bloom_filter_policy(
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
     if let Some(original) = only_original(linked_create) {
-        // SAFETY: leveldb::NewBloomFilterPolicy. A negative number would divide by zero there; 0
-        // means the same here and there.
+        // SAFETY: `only_original` found leveldb::NewBloomFilterPolicy. For a negative number that
+        // would divide by zero; 0, which negative numbers mean here, is the same in both.
         return unsafe { original(bits_per_key.max(0)) };
     }
     Object::bloom(bits_per_key, linked_create)
@@ -68,8 +69,9 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
     shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
-/// The original's constructor, if that is all there is of LevelDB. Behind us: what comes before may hand
-/// on to us, and we to it, for ever.
+/// LevelDB's own `NewBloomFilterPolicy`, if there is no other way to a LevelDB. Only a definition
+/// that comes after ours: one that comes before may call ours, and the two would call each other
+/// for ever.
 #[inline(never)]
 fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     if route::exists(linked_create) {
@@ -77,13 +79,16 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
     }
     let original = modules::next(route::ORIGINAL);
     modules::clear_error();
-    // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
+    // SAFETY: `modules::next` found the mangled name, which gives the arguments; the result is as
+    // in LevelDB's header.
     original.map(|original| unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
 }
 
-/// `leveldb_filterpolicy_create`: the next definition's, which knows its string; our own object,
-/// which looks at who calls it, where there is none, or several LevelDBs (the next one is then that
-/// of whoever loaded us first); NULL if a callback but the destructor is NULL.
+/// `leveldb_filterpolicy_create`: the next definition's policy, because that one knows its own
+/// string. Our own object, which sees who calls it, if there is no other definition, or if there
+/// are several LevelDBs: the next definition is then that of whoever loaded us first, not
+/// necessarily of the caller. NULL, where it would be our own, if a callback other than the
+/// destructor is NULL.
 ///
 /// # Safety
 /// The callbacks belong together and are called with `state`.
@@ -92,8 +97,8 @@ pub unsafe fn filterpolicy_create(
     callbacks: Callbacks,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
-    // As CreatePolicy, but what is NULL is LevelDB's to judge: a policy that is never destroyed needs
-    // no destructor there.
+    // CreatePolicy with callbacks that may be NULL, because what that means is LevelDB's to decide:
+    // there a policy that is never destroyed needs no destructor.
     type Next = unsafe extern "C" fn(
         *mut c_void,
         Option<Destructor>,
@@ -107,7 +112,8 @@ pub unsafe fn filterpolicy_create(
     let next = modules::next(route::CREATE).filter(|_| !complete || !route::several_leveldbs());
     modules::clear_error();
     if let Some(next) = next {
-        // SAFETY: LevelDB's C API gives the name this signature; the arguments are passed on.
+        // SAFETY: `modules::next` found the name, to which LevelDB's C API gives this signature;
+        // the arguments are the caller's.
         return unsafe {
             let next = mem::transmute::<NonNull<c_void>, Next>(next);
             next(state, destructor, create_filter, key_may_match, name)
@@ -120,7 +126,7 @@ pub unsafe fn filterpolicy_create(
     };
     let destructor = destructor.unwrap_or(nothing);
     let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
-    // As in `shared_filter_policy`.
+    // For its effect, as in `shared_filter_policy`.
     route::exists(linked_create);
     Object::custom(state, callbacks, linked_create)
 }
@@ -137,7 +143,8 @@ pub unsafe fn filterpolicy_destroy(policy: *mut FilterPolicy) {
     let Some(policy) = NonNull::new(policy) else {
         return;
     };
-    // SAFETY: the caller's promise; LevelDB's C API gives the name this signature.
+    // SAFETY: the caller's promise that the policy lives; `modules::next` finds a name to which
+    // LevelDB's C API gives this signature.
     unsafe {
         if !Object::is_ours(policy) {
             let next = modules::next(c"leveldb_filterpolicy_destroy");
@@ -150,8 +157,8 @@ pub unsafe fn filterpolicy_destroy(policy: *mut FilterPolicy) {
     }
 }
 
-/// Which implementation `leveldb_filterpolicy_create_bloom` resolves to in this process, and by
-/// which way its filters reach the host.
+/// Which implementation `leveldb_filterpolicy_create_bloom` resolves to in this process, and how
+/// its filters reach the host. A C string that lives as long as the process.
 #[must_use]
 pub fn active(link: Link) -> *const c_char {
     let (linked_create, elsewhere) = match link {
@@ -180,9 +187,10 @@ pub fn active(link: Link) -> *const c_char {
 const ANOTHER_FIRST: &CStr =
     c"original (another definition of leveldb_filterpolicy_create_bloom comes first)";
 
-/// Whether the process resolves LevelDB's names to somebody else's definitions. A program that
-/// carries LevelDB's C API but no `util/bloom.cc` has a `leveldb_filterpolicy_create_bloom` of its
-/// own, which wraps what our `leveldb::NewBloomFilterPolicy` gives: that is ours.
+/// Whether the process resolves LevelDB's names to somebody else's definitions: both of them. A
+/// program that contains LevelDB's C API without `util/bloom.cc` has a
+/// `leveldb_filterpolicy_create_bloom` of its own, but that wraps what our
+/// `leveldb::NewBloomFilterPolicy` gives, so the policies are ours.
 fn another_comes_first() -> bool {
     let another = [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL]
         .iter()
@@ -193,8 +201,8 @@ fn another_comes_first() -> bool {
 
 const KEPT_OUT: &CStr = c"original (LevelDB is bound to its own definition, as RTLD_DEEPBIND does)";
 
-/// Whether ours is the process's definition, and yet no module uses it, but one that has its own
-/// uses that.
+/// Whether the process's definition is ours, but no module is bound to it, while a module that has
+/// a definition of its own is bound to that.
 fn is_kept_out() -> bool {
     let (mut bound_to_ours, mut bound_to_own) = (false, false);
     for name in [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL] {

@@ -11,7 +11,7 @@ pub(super) enum Owner {
     Process,
 }
 
-/// The living policies that have an owner.
+/// How many policies with an owner are alive.
 static LIVING: AtomicUsize = AtomicUsize::new(0);
 
 /// How many policies were created and not destroyed, shared ones apart.

@@ -29,7 +29,7 @@ impl Line {
         }
     }
 
-    /// The beginning of what somebody else wrote.
+    /// The beginning of a text that is not ours, so that the rest of the line fits.
     #[inline(never)]
     pub(super) fn foreign(&mut self, text: &CStr) {
         for byte in text.to_bytes().iter().take(40) {
@@ -58,10 +58,10 @@ impl Line {
         }
     }
 
-    /// To the end of the file of that name, or to stderr for NULL. A line that cannot be written is
-    /// lost, or what does not fit of it: no pipe without a reader is waited for, and neither that nor
-    /// a file larger than the process may write ends the program. Nor does a thread end here that
-    /// pthread_cancel was called for: its policy would be left half destroyed.
+    /// Appends the line to the file at `path`, or writes it to stderr if that is NULL. What cannot
+    /// be written is lost. Nothing is waited for (a pipe without a reader), and no signal ends the
+    /// program (for such a pipe, or a file beyond the limit of file sizes). Nor does a thread end
+    /// here for which pthread_cancel was called: it would leave its policy half destroyed.
     pub(super) fn write_to(&self, path: *const c_char) {
         unsafe extern "C" {
             // Not in the crate libc.
@@ -71,18 +71,19 @@ impl Line {
         const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
         let mut cancel_state = 0;
-        // SAFETY: a state of the two that there are, and where to put the one before.
+        // SAFETY: one of the two states there are, and a place for the one before.
         unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel_state) };
         self.append_to(path);
-        // SAFETY: the state that there was; NULL is fine.
+        // SAFETY: the state that the call above returned; NULL is allowed.
         unsafe { pthread_setcancelstate(cancel_state, ptr::null_mut()) };
     }
 
     fn append_to(&self, path: *const c_char) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-        // SAFETY: `path` is NULL or a C string; `bytes` holds more than `len`; a failed write is
-        // the user's missing line, and nothing else.
+        // SAFETY: `path` is NULL or a C string, by the word of `write_to`'s callers; `bytes` is not
+        // shorter than what is written of it. If a write fails, the user has no line, and nothing
+        // else happens.
         unsafe {
             let file: c_int = if path.is_null() {
                 libc::STDERR_FILENO
@@ -102,15 +103,16 @@ impl Line {
     }
 }
 
-/// Runs `write`, which says whether it could. The signal that it may raise in this thread is taken
-/// back; one that was already there is not.
+/// Runs `write`, which returns whether it succeeded, and takes back the signal that it may have
+/// raised in this thread. A signal that was pending before stays pending.
 fn without_signals(write: impl FnOnce() -> bool) {
-    // SAFETY: the sets live here, and are made before they are read; sigtimedwait waits for nothing.
+    // SAFETY: the sets are local, and filled before they are read; with a time of 0 sigtimedwait
+    // does not wait.
     unsafe {
         let mut ours = core::mem::zeroed();
         let (mut before, mut pending) = (ours, ours);
         libc::sigemptyset(&mut ours);
-        // Nobody reads the pipe; the file is too large.
+        // SIGPIPE: nobody reads the pipe. SIGXFSZ: the file would become too large.
         let raised = [libc::SIGPIPE, libc::SIGXFSZ];
         for signal in raised {
             libc::sigaddset(&mut ours, signal);

@@ -14,8 +14,8 @@ use crate::kernel::Key;
 /// stands in where a filter cannot be made, since an empty filter would lose keys.
 pub(super) static MATCH_ALL: [u8; 2] = [0, 31];
 
-/// Whether `len` bytes can be at `data`: not where that is NULL, unless there are none, and not more
-/// than any object has.
+/// Whether `len` bytes can be at `data`: not where that is NULL, unless there are none, and not
+/// more than any object has.
 pub(super) fn is_readable(data: *const c_char, len: usize) -> bool {
     len == 0 || (!data.is_null() && len <= isize::MAX as usize)
 }
@@ -29,8 +29,8 @@ pub(super) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> &'a [u8] {
     unsafe { array(data.cast(), len) }
 }
 
-/// [`bytes`] of two, after as few comparisons as can be; `None` where one is NULL or has a length that
-/// no object can have.
+/// [`bytes`] of two, with as few comparisons as possible. `None` where one is NULL, even with a
+/// length of 0, or a length is more than any object can have.
 ///
 /// # Safety
 /// As [`bytes`], of both.
@@ -63,16 +63,18 @@ pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
         no_select();
         return &[];
     }
-    // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
+    // SAFETY: the caller's promise; NULL, what is not aligned, and lengths that no slice may have,
+    // were refused above.
     unsafe { slice::from_raw_parts(data, len) }
 }
 
-/// Keeps the branch that it is in a branch. Computed instead, by conditional moves, what comes after
-/// it waits for all that the condition is made of: a query for the one before it, for example.
+/// Keeps the compiler from replacing the branch around it by conditional moves: what comes after
+/// would then wait for everything that the condition depends on, such as the answer of the query
+/// before.
 #[inline(always)]
 fn no_select() {
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
-    // SAFETY: no instructions.
+    // SAFETY: the assembly is empty.
     unsafe {
         core::arch::asm!("", options(nomem, nostack, preserves_flags));
     }
@@ -90,7 +92,8 @@ pub(super) unsafe fn array_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
     {
         return &mut [];
     }
-    // SAFETY: the caller's promise; NULL, and lengths that no slice may have, are gone.
+    // SAFETY: the caller's promise; NULL, what is not aligned, and lengths that no slice may have,
+    // were refused above.
     unsafe { slice::from_raw_parts_mut(data, len) }
 }
 
@@ -102,7 +105,8 @@ pub(super) struct KeyArrays<'a> {
 }
 
 impl<'a> KeyArrays<'a> {
-    /// `None` where keys are said to exist but an array is NULL.
+    /// `None` where there should be keys, but an array is NULL, not aligned, or longer than any
+    /// object.
     ///
     /// # Safety
     /// `keys` and `lengths` are NULL or hold `num_keys` entries, each pair of which names bytes as
@@ -136,7 +140,7 @@ pub(super) fn allocate(len: usize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { libc::calloc(len.max(1), 1) }.cast())
 }
 
-/// [`allocate`], with whatever the bytes held before.
+/// [`allocate`], but the bytes are not initialised.
 pub(super) fn allocate_unset(len: usize) -> Option<NonNull<u8>> {
     // SAFETY: malloc takes any size.
     NonNull::new(unsafe { libc::malloc(len.max(1)) }.cast())
@@ -168,7 +172,8 @@ pub(super) unsafe fn reallocate<T: Copy>(memory: *mut T, len: usize) -> Option<N
 pub(super) fn allocate_value<T>(value: T) -> Option<NonNull<T>> {
     const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
     let memory = allocate(size_of::<T>())?.cast::<T>();
-    // SAFETY: `memory` is fresh, large enough, and aligned for everything up to max_align_t.
+    // SAFETY: `allocate` just gave this memory with the value's size, and malloc aligns for
+    // everything up to max_align_t, as was asserted.
     unsafe { memory.write(value) };
     Some(memory)
 }
@@ -191,9 +196,9 @@ impl Reserve {
         Reserve(AtomicPtr::new(match_all().map_or(ptr::null_mut(), NonNull::as_ptr)))
     }
 
-    /// A filter that matches everything, for the caller to `free`. Uses the reserve when there is
-    /// no memory; when that is gone too, waits until there is some, because whatever else could
-    /// be returned would lose keys.
+    /// A filter that matches every key, for the caller to free. From the reserve where there is no
+    /// memory. If the reserve is used up as well, waits for memory: anything else that could be
+    /// returned would lose keys.
     pub(super) fn take(&self) -> NonNull<u8> {
         loop {
             if let Some(filter) = match_all() {
@@ -225,7 +230,7 @@ fn pause() {
 
 impl Drop for Reserve {
     fn drop(&mut self) {
-        // SAFETY: only `match_all` put something there, and `take` takes it out.
+        // SAFETY: `new` put in what `match_all` allocated, and `take` takes it out.
         unsafe { free(self.0.swap(ptr::null_mut(), Ordering::AcqRel).cast()) }
     }
 }
@@ -233,7 +238,7 @@ impl Drop for Reserve {
 /// [`MATCH_ALL`] in memory of its own.
 fn match_all() -> Option<NonNull<u8>> {
     let memory = allocate(MATCH_ALL.len())?;
-    // SAFETY: fresh memory of that length.
+    // SAFETY: `allocate` just gave this memory, of that length.
     unsafe { ptr::copy_nonoverlapping(MATCH_ALL.as_ptr(), memory.as_ptr(), MATCH_ALL.len()) };
     Some(memory)
 }

@@ -1,13 +1,13 @@
-//! The edge to C and C++: what the C library exports is made of the items here.
+//! The edge to C and C++: what the C libraries export is made of the items here.
 //!
 //! ```text
 //! capi/exports.rs      the exported names, a few lines each
 //!   functions          what C asks without a policy
 //!   policy             a policy for C, and its filters
 //!     transform          keys that go through a callback of the user's first
-//!     flat               the same for concatenated keys
+//!     flat               the same for keys concatenated in one buffer
 //!     builder            and for keys as they come
-//!   inside             what a filter's bytes say
+//!   inside             what a filter's bytes say; sizing, and the version
 //!   vtable             the callbacks that any leveldb_filterpolicy_create takes
 //!   leveldb            LevelDB's own names: which policy they give
 //!     shared           policies that never end, of both kinds
@@ -28,11 +28,16 @@
 //!   memory             the one place for foreign pointers, malloc and free
 //! ```
 //!
-//! Nothing here allocates on the Rust side or panics. What the host's functions throw passes through: its
-//! `append`'s through one frame of assembly (`create_filter`); that of its `leveldb_filterpolicy_create`,
-//! which only a host of unknown string is asked for and which throws only without memory, through frames
-//! of ours as well. These are built with unwind tables, and lose no more than a handle, which keeps the
-//! host loaded.
+//! Nothing here panics. Memory comes from C's malloc; so does a kernel's working memory, by the
+//! global allocator that capi/exports.rs sets.
+//!
+//! An exception of the host passes through us, from two places:
+//!
+//! - Its string's `append` is called from one frame of assembly (`create_filter`), which has unwind
+//!   information and holds nothing that needs a destructor.
+//! - Its `leveldb_filterpolicy_create` is called through frames of Rust. It throws only without
+//!   memory, and is only called for a host whose string we do not know. These frames are built with
+//!   unwind tables, and what they lose is a handle that keeps the host loaded.
 
 pub mod abi;
 pub mod builder;

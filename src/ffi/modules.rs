@@ -1,4 +1,4 @@
-//! The loaded modules of a process we know nothing about, and their symbols.
+//! The modules that are loaded in a process of which we know nothing else, and their symbols.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -18,8 +18,8 @@ pub(super) struct Handle(NonNull<c_void>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: from dlopen, closed once. The module was loaded before; should who loaded it have
-        // closed it meanwhile, it ends here as it would have there.
+        // SAFETY: dlopen gave the handle, and this closes it once. If whoever loaded the module has
+        // closed it meanwhile, it is unloaded here, as it would have been there.
         unsafe { libc::dlclose(self.0.as_ptr()) };
     }
 }
@@ -27,38 +27,40 @@ impl Drop for Handle {
 impl Scope {
     /// The loaded module of that file name.
     fn of_file(name: &CStr) -> Option<Scope> {
-        // SAFETY: a C string. NOLOAD: nothing is loaded and no initialiser runs.
+        // SAFETY: the name is a C string. With NOLOAD nothing is loaded, and no initialiser runs.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
     }
 
-    /// The module that contains `address`. The main program, which dlopen does not give by its
-    /// name, is looked up in the global scope, where its names are first. (Its name is what it was
-    /// called by: dlopen would look for such a file everywhere and open it, whatever it is.)
+    /// The module that contains `address`; for the main program the global scope, in which its
+    /// names come first. (The main program cannot be opened by its name, which is what it was
+    /// called by: dlopen would look for such a file everywhere, and open whatever has that name.)
     pub(super) fn of_address(address: *const c_void) -> Option<Scope> {
         let module = Module::of(address)?;
-        // SAFETY: takes any number. Where the system does not say where the program's headers are, it
-        // says 0, which lies in no module.
+        // SAFETY: takes any number. Where the system does not say where the program's headers are,
+        // it says 0, which lies in no module.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
         if are_one(address, program) {
             return Some(Scope::Global);
         }
-        // SAFETY: dladdr's names live as long as their module, which runs the code at `address`.
+        // SAFETY: dladdr's name is a C string that lives as long as the module, and the module runs
+        // the code at `address`, which is calling us.
         let name = unsafe { CStr::from_ptr(module.name) };
         Some(Scope::of_file(name).unwrap_or(Scope::Global))
     }
 
-    /// The address of `name`. A definition in our own module does not count: we look for others'.
-    /// Of what a module links that is behind us, nothing can be said then: what comes next is that of
-    /// whoever loaded us first.
-    // Once, not in each of its callers, and `is_own` neither: that is 0.8 KB of code.
+    /// The address of `name`. A definition in our own module does not count, since others' are
+    /// looked for: in the global scope the next one is taken, and in a module's nothing, although
+    /// the module may link one behind ours. The next definition would be that of whoever loaded us
+    /// first, not the module's.
+    // Neither this nor `is_own` is inlined into each caller: that saves 0.8 KB.
     #[inline(never)]
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let handle = match self {
             Scope::Global => libc::RTLD_DEFAULT,
             Scope::Module(handle) => handle.0.as_ptr(),
         };
-        // SAFETY: a living handle and a C string.
+        // SAFETY: the `Handle` is open as long as `self`; `name` is a C string.
         let found = NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) })?;
         match self {
             _ if !is_own(found.as_ptr()) => Some(found),
@@ -70,7 +72,7 @@ impl Scope {
 
 /// The next definition of `name` after our own module, in the order in which the process looks.
 pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: a C string. RTLD_NEXT needs no handle.
+    // SAFETY: `name` is a C string, and RTLD_NEXT needs no handle.
     let found = NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })?;
     (!is_own(found.as_ptr())).then_some(found)
 }
@@ -140,7 +142,7 @@ pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {
 ///
 /// The names are collected first: looking names up while dl_iterate_phdr holds the loader's lock
 /// could wait for a thread that holds the other lock and waits for this one.
-// Once, not in each of its callers: that is half a kilobyte.
+// Not inlined into each caller: that saves half a kilobyte.
 #[inline(never)]
 pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
     let mut names = Names { first: ptr::null_mut() };

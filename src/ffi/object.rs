@@ -21,7 +21,7 @@ use super::stats::{Counters, Route};
 use super::type_info::{TYPE_INFO, TypeInfo};
 use super::vtable::VTABLE;
 
-/// A C++ virtual table: an object points behind its first two entries.
+/// A C++ virtual table. An object points to `methods`, behind the first two entries.
 #[repr(C)]
 struct Table {
     offset_to_top: isize,
@@ -29,7 +29,7 @@ struct Table {
     methods: Methods<Object>,
 }
 
-// SAFETY: constant; what it points to is code, and Sync.
+// SAFETY: a table is never changed; what it points to is functions and a TypeInfo, which is Sync.
 unsafe impl Sync for Table {}
 
 const fn table(
@@ -131,10 +131,10 @@ impl Object {
         }
     }
 
-    /// Whether `policy` is one of ours.
+    /// Whether `policy` is an object of this copy of the library.
     ///
     /// # Safety
-    /// `policy` is living.
+    /// `policy` is alive.
     pub(super) unsafe fn is_ours(policy: NonNull<FilterPolicy>) -> bool {
         // SAFETY: the caller's promise.
         ptr::eq(unsafe { Self::type_of(policy) }, &TYPE_INFO)
@@ -145,12 +145,13 @@ impl Object {
     /// # Safety
     /// `policy` is living.
     unsafe fn type_of(policy: NonNull<FilterPolicy>) -> *const TypeInfo {
-        // SAFETY: the caller's promise; a class's type is in front of its virtual functions.
+        // SAFETY: the caller's promise that the policy lives; by the C++ ABI its class's type
+        // stands in front of its methods.
         unsafe { policy.as_ref().methods.cast::<*const TypeInfo>().sub(1).read() }
     }
 
-    /// Whether `policy` was made by this library, or by another copy of it in the process: one that a
-    /// plugin was linked with, say.
+    /// Whether `policy` was made by this library, or by another copy of it in the process: one that
+    /// a plugin was linked with, say.
     ///
     /// # Safety
     /// `policy` is living.
@@ -179,7 +180,7 @@ impl Object {
     fn known_appender(&self) -> Option<Appender> {
         let append = self.append.load(Ordering::Acquire);
         if !append.is_null() {
-            // SAFETY: `find_appender` stored an `Append`.
+            // SAFETY: only `find_appender` stores here, and what it stores is an `Append`.
             return Some(Appender::String(unsafe {
                 core::mem::transmute::<*mut c_void, Append>(append)
             }));
@@ -199,8 +200,9 @@ impl Object {
                     Kind::Bloom(policy) => (ptr::from_ref(policy).cast_mut().cast(), &VTABLE),
                     Kind::Custom(state, callbacks) => (*state, callbacks),
                 };
-                // SAFETY: leveldb_filterpolicy_create, with callbacks and the state they are for.
-                // The state outlives the delegate, which does not own it.
+                // SAFETY: `route` found leveldb_filterpolicy_create, which takes callbacks with the
+                // state they are for. The state outlives the delegate, which `end` deletes first,
+                // and whose destructor, `keep`, leaves the state alone.
                 let delegate = unsafe {
                     let Callbacks { create_filter, key_may_match, name, .. } = *callbacks;
                     create(state, keep, create_filter, key_may_match, name)
@@ -210,7 +212,8 @@ impl Object {
             Way::Original(original) => match &self.kind {
                 Kind::Bloom(policy) => {
                     let bits = policy.policy.bits_per_key();
-                    // SAFETY: leveldb::NewBloomFilterPolicy; takes any number from 0 up.
+                    // SAFETY: `route` found leveldb::NewBloomFilterPolicy, which takes any number
+                    // from 0 up.
                     self.keep_delegate(unsafe { original(bits) }, Route::Original)
                 }
                 Kind::Custom(..) => None,
@@ -222,11 +225,13 @@ impl Object {
         Some(())
     }
 
-    /// Keeps the host's object, unless it is one of ours (or of another copy, which would look for the
-    /// string of whoever calls it, find us, and so on) or another thread was first.
+    /// Keeps the host's object. Not if another thread was first; and not, with `None`, an object of
+    /// this or of another copy of this library, which would look for its caller's string, find us,
+    /// and so on for ever.
     fn keep_delegate(&self, delegate: *mut FilterPolicy, route: Route) -> Option<Route> {
         let delegate = NonNull::new(delegate)?;
-        // SAFETY: the host just made it, for us alone.
+        // SAFETY: the host just made `delegate`, for us alone. It is deleted at once, or kept until
+        // `end`.
         unsafe {
             if Object::is_a_copys(delegate) {
                 FilterPolicy::delete(delegate);
@@ -253,7 +258,8 @@ unsafe extern "C" fn complete_destructor(object: *mut Object) {
 }
 
 unsafe extern "C" fn deleting_destructor(object: *mut Object) {
-    // SAFETY: as above; the memory came from `memory::allocate_value`.
+    // SAFETY: LevelDB destroys an object once, when nobody uses it any more; `in_c_memory` put it
+    // into memory of `memory`'s.
     unsafe {
         if (*object).may_end() {
             end(object);
@@ -283,10 +289,10 @@ unsafe fn end(object: *mut Object) {
 }
 
 unsafe extern "C" fn name(object: *const Object) -> *const c_char {
-    // SAFETY: LevelDB calls it on a living object.
+    // SAFETY: LevelDB calls this on an object that is alive.
     match unsafe { &(*object).kind } {
         Kind::Bloom(policy) => policy.name(),
-        // SAFETY: the user's own callback with the user's own state.
+        // SAFETY: `custom` was given the callback together with this state.
         Kind::Custom(state, callbacks) => unsafe { (callbacks.name)(*state) },
     }
 }
@@ -296,21 +302,24 @@ unsafe extern "C" fn bloom_may_match(
     key: *const Slice,
     filter: *const Slice,
 ) -> bool {
-    // SAFETY: LevelDB passes a living object of this table and two slices; `new_bloom` gives the
-    // table to objects of this kind.
+    // SAFETY: LevelDB passes an object that is alive and two slices. The object has the table BLOOM
+    // or COUNTING, which only `new_bloom` gives, and only to `Kind::Bloom`.
     unsafe {
         let Kind::Bloom(policy) = &(*object).kind else { hint::unreachable_unchecked() };
         let (key, filter) = (&*key, &*filter);
         match memory::two_bytes((key.data, key.size), (filter.data, filter.size)) {
             Some((key, filter)) => policy.policy.key_may_match(key, filter),
-            // What LevelDB does not pass. Any kernel will do.
+            // NULL, or a length that no object can have: not from LevelDB. Any kernel will do.
             None => odd_may_match(key.data, key.size, filter.data, filter.size),
         }
     }
 }
 
-/// `key_may_match` with the arguments in the registers where a kernel wants them, so that the way to
-/// either is a jump, and the usual one needs no room on the stack.
+/// [`key_may_match`] with the arguments in the registers where a kernel wants them, too, so that
+/// both ways end in a jump, and the usual one needs no room on the stack.
+///
+/// # Safety
+/// As there.
 #[cold]
 #[inline(never)]
 unsafe fn odd_may_match(
@@ -319,7 +328,7 @@ unsafe fn odd_may_match(
     filter: *const c_char,
     filter_length: usize,
 ) -> bool {
-    // SAFETY: the caller's, which LevelDB passed.
+    // SAFETY: the caller's promise, which is LevelDB's.
     unsafe { key_may_match(key, key_length, filter, filter_length) != 0 }
 }
 
@@ -328,7 +337,7 @@ unsafe extern "C" fn counting_may_match(
     key: *const Slice,
     filter: *const Slice,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: as in `bloom_may_match`.
     unsafe {
         let answer = bloom_may_match(object, key, filter);
         if let Some(counters) = (*object).counters() {
@@ -343,7 +352,8 @@ unsafe extern "C" fn custom_may_match(
     key: *const Slice,
     filter: *const Slice,
 ) -> bool {
-    // SAFETY: LevelDB passes a living object of this table and two slices.
+    // SAFETY: LevelDB passes an object that is alive and two slices; `custom` was given the
+    // callback together with this state.
     unsafe {
         match &(*object).kind {
             Kind::Custom(state, callbacks) => {
@@ -355,5 +365,5 @@ unsafe extern "C" fn custom_may_match(
     }
 }
 
-/// A delegate does not own its state.
+/// The destructor of a delegate's state: none, because the state is ours.
 unsafe extern "C" fn keep(_state: *mut c_void) {}

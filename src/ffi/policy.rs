@@ -47,7 +47,7 @@ impl Policy {
         Self::in_c_memory(Policy::new(bits_per_key, Route::Callbacks, Owner::Caller))
     }
 
-    /// A policy of goleveldb's name.
+    /// A policy with the name that goleveldb gives its own.
     #[must_use]
     pub fn create_goleveldb(bits_per_key: c_int) -> *mut Policy {
         let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
@@ -55,8 +55,9 @@ impl Policy {
         Self::in_c_memory(policy)
     }
 
-    /// A policy of a name of its own, whose keys go through a callback. NULL, with the state left
-    /// to the caller, where there is no memory, no callback, or no name that LevelDB does not use.
+    /// A policy with a name of its own, whose keys go through a callback. NULL where there is no
+    /// memory or no callback, or where `name` is NULL, empty, or one that LevelDB uses; `state` is
+    /// then left to the caller.
     ///
     /// # Safety
     /// As [`Transform::create`], but `name` may be NULL.
@@ -77,10 +78,11 @@ impl Policy {
         };
         let Some(transform) = transform else { return ptr::null_mut() };
         let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
-        // SAFETY: just made.
+        // SAFETY: `Transform::create` just made it, and nobody else has it.
         policy.name = unsafe { transform.as_ref() }.name();
         let created = Self::in_c_memory(policy);
-        // SAFETY: the policy just made, or nobody, knows the transform.
+        // SAFETY: `in_c_memory` just made the policy, and only it, or nobody, will know the
+        // transform.
         unsafe {
             match created.as_mut() {
                 Some(policy) => policy.transform = Some(transform),
@@ -108,8 +110,9 @@ impl Policy {
         }
     }
 
-    /// Whether a policy that is being destroyed can go: not one that is shared, nor one that is
-    /// kept so that its later use can be reported.
+    /// Whether a policy that is being destroyed may be freed: not one that is shared, nor one whose
+    /// destruction is checked, which stays in memory. Of the latter it notes the destruction and
+    /// ends the callback's state.
     pub(super) fn may_end(&self) -> bool {
         match self.owner {
             Owner::Process => false,
@@ -129,7 +132,8 @@ impl Policy {
         self.name
     }
 
-    /// The length of a filter for `num_keys` keys, or 0 where no size can say it.
+    /// The length of a filter for `num_keys` keys, or 0 where a `usize` cannot hold its number of
+    /// bits.
     #[must_use]
     pub fn filter_size(&self, num_keys: usize) -> usize {
         self.policy.filter_len(num_keys).unwrap_or(0)
@@ -200,14 +204,14 @@ impl Policy {
     ) -> Option<(NonNull<u8>, usize)> {
         let len = self.policy.filter_len(num_keys)?;
         let memory = memory::allocate(len)?;
-        // SAFETY: fresh zeroed memory of that length.
+        // SAFETY: `allocate` just gave this memory, zeroed and of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
         match self.transform() {
             None => self.policy.fill_from(num_keys, keys.iter(), filter),
             Some(transform) => {
                 self.check_use();
                 if !transform.fill(&self.policy, &mut keys.iter(), filter) {
-                    // SAFETY: from `allocate`, and nobody's yet.
+                    // SAFETY: `allocate` gave it above, and nobody else has it.
                     unsafe { memory::free(memory.as_ptr().cast()) };
                     return None;
                 }
@@ -220,7 +224,8 @@ impl Policy {
     /// Writes the filter over `filter_length` bytes at `filter`; a [`status`].
     ///
     /// # Safety
-    /// `keys` is NULL or names `num_keys` keys; `filter` is NULL or can be written.
+    /// `keys` is NULL or names `num_keys` keys, each as `memory::bytes` asks; `filter` is NULL, or
+    /// `filter_length` bytes there can be written and nobody else uses them.
     pub unsafe fn fill_filter(
         &self,
         keys: *const Slice,
@@ -285,7 +290,8 @@ impl Policy {
             Some(transform) => {
                 self.check_use();
                 if !transform.fill(&self.policy, &mut keys, filter) {
-                    // It holds some of the keys. Whoever does not look at the status loses none.
+                    // It holds only some of the keys. Made to match every key, for callers that do
+                    // not look at the status.
                     if let Some(probes) = filter.last_mut() {
                         *probes = MATCH_ALL[1];
                     }
@@ -319,8 +325,8 @@ impl Policy {
         unsafe { self.key_may_match_apart(key, key_length, filter, filter_length) }
     }
 
-    /// `key_may_match` of any policy and arguments. Apart, so that nothing is to be done after the
-    /// usual ones' query, and no registers have to be kept.
+    /// [`key_may_match`](Self::key_may_match) for any policy and arguments. Out of line, so that
+    /// the usual query is the last thing its caller does, and no registers have to be saved.
     ///
     /// # Safety
     /// As [`key_may_match`].
@@ -344,8 +350,8 @@ impl Policy {
         answer
     }
 
-    /// Reports the use of a destroyed policy whose filter will not be counted, because it can make
-    /// none.
+    /// Reports the use of a destroyed policy. For filters that need the callback: once its state
+    /// has ended none can be made, so that no count reports it.
     fn check_use(&self) {
         if let Some(counters) = self.counters() {
             counters.check_filter();
@@ -366,12 +372,13 @@ impl Policy {
     }
 
     fn transform(&self) -> Option<&Transform> {
-        // SAFETY: it lives as long as the policy.
+        // SAFETY: made for this policy alone; `drop` takes it out before it frees it.
         self.transform.map(|transform| unsafe { transform.as_ref() })
     }
 
     pub(super) fn counters(&self) -> Option<&Counters> {
-        // SAFETY: they live as long as the policy.
+        // SAFETY: `stats::start` made them for this policy alone; `drop` takes them out before it
+        // frees them.
         self.counters.map(|counters| unsafe { counters.as_ref() })
     }
 }
@@ -380,14 +387,16 @@ impl Drop for Policy {
     fn drop(&mut self) {
         self.owner.policy_ended();
         if let Some(transform) = self.transform.take() {
-            // SAFETY: made for this policy alone, whose last use this is.
+            // SAFETY: `create_transformed` made it for this policy alone, and nobody uses a policy
+            // that is dropped.
             unsafe {
                 transform.as_ref().end_state();
                 Transform::destroy(transform);
             }
         }
         if let Some(counters) = self.counters.take() {
-            // SAFETY: `new` started them for this policy alone.
+            // SAFETY: `new` started them for this policy alone, and nobody uses a policy that is
+            // dropped.
             unsafe { stats::finish(counters) };
         }
     }

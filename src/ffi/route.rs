@@ -1,25 +1,25 @@
 //! How a policy's `CreateFilter` reaches the host's `std::string`.
 //!
-//! `CreateFilter(const Slice*, int, std::string* dst)` appends to a string whose inside depends on
+//! `CreateFilter(const Slice*, int, std::string* dst)` appends to a string whose layout depends on
 //! the compiler and library that built the host. We never look inside: the host's own
-//! `std::string::append(const char*, size_t)` does it, found by name. *Which* string a host has is
-//! written in the mangled name of any of its functions that takes one; `leveldb::DestroyDB` is
-//! always there.
+//! `std::string::append(const char*, size_t)` does the work, and is found by its name. *Which*
+//! string a host has is written in the mangled name of any of its functions that takes one;
+//! `leveldb::DestroyDB` is one that every LevelDB has.
 //!
-//! The module that calls `CreateFilter` is the host (or was compiled with its headers), so it is
-//! asked first, and it is asked when it calls. In the order of trust:
+//! The module that calls `CreateFilter` is the host, or was compiled with its headers, so it is
+//! asked first, and at the time of the call. In this order, from the most to the least trusted:
 //!
-//! 1. the calling module; where that is our own, because the host was linked statically with us, what
-//!    the linker resolved in it;
-//! 2. what the calling module links, what the linker resolved elsewhere, and the global scope, unless
-//!    their string is another than the one whose members the calling module imports, if those are of
-//!    one kind; a string that we do not know then only where the calling module links its host, or is
-//!    the program;
-//! 3. where no LevelDB is to be seen: that one; where the caller is not known, all modules, if they
-//!    agree;
-//! 4. the same again with an `append` that may not be the host's own (see `Trust`).
+//! 1. The calling module. Where that is our own, because the host was linked statically with us:
+//!    what the linker resolved there.
+//! 2. What the calling module links; what the linker resolved elsewhere; the global scope. If the
+//!    calling module imports members of one kind of string, and of one only, a host with another
+//!    kind is refused. So is then a host of unknown string, unless the calling module links it or
+//!    is the program.
+//! 3. Where no LevelDB is found: the string whose members the calling module imports. Where the
+//!    caller is not known: the string of all modules with a LevelDB, if they have the same kind.
+//! 4. The same again with an `append` that may not be the host's own (see `Trust`).
 //!
-//! Where a place has LevelDB, but not a string that we know, its own code does the append: an
+//! Where a place has a LevelDB, but no string that we know, that LevelDB's own code appends: an
 //! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
 
 use core::ffi::{CStr, c_char, c_void};
@@ -32,8 +32,8 @@ use super::modules::{self, Scope};
 use super::stats::Route;
 use super::type_info::{self, Names};
 
-/// `std::string::append(const char*, size_t)` as the Itanium ABI calls a member function. It may
-/// throw std::bad_alloc; `object` calls it so that this passes through.
+/// `std::string::append(const char*, size_t)`, as the Itanium ABI calls a member function. It may
+/// throw std::bad_alloc, which passes through `create_filter`'s assembly.
 pub(super) type Append = unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> *mut c_void;
 
 /// A kind of `std::string`, by the names that tell it.
@@ -68,7 +68,8 @@ macro_rules! size_t {
     };
 }
 
-/// The names, once: for looking them up and for the linker. Each macro expands to a literal.
+/// The names, once, for both looking them up and the linker. Macros, because `concat!` takes only
+/// literals.
 macro_rules! cxx11_host {
     () => {
         "_ZN7leveldb9DestroyDBERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_7OptionsE"
@@ -198,8 +199,8 @@ pub(super) enum Way {
 type Accept<'a> = &'a mut dyn FnMut(Way) -> Option<Route>;
 
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
-/// unknown), best first, until it takes one. An `append` that may be another library's than the host's
-/// comes last.
+/// unknown), best first, until it takes one. An `append` that may be another library's than the
+/// host's comes last.
 pub(super) fn find(
     caller: *const c_void,
     linked_create: Option<CreatePolicy>,
@@ -234,7 +235,8 @@ fn find_with(
         };
         let linked = module.filter(|_| !own);
         let linked = linked.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
-        // A host that the module does not link makes what appends to that host's own string.
+        // An object made by a host that the module does not link appends to that host's string, not
+        // to the caller's.
         let mut accept_of_others = |way| match (way, imported) {
             (Way::Create(create), Some(_))
                 if module.is_some() && !modules::is_own(create as *const c_void) =>
@@ -266,7 +268,7 @@ fn find_with(
     found
 }
 
-/// Looks for the C++ runtime, unless it was found before.
+/// Looks for what our policies' type is made of, unless all of it was found before.
 fn complete_type_info(scope: &Scope) {
     if !type_info::is_complete() {
         type_info::complete(linked().type_info);
@@ -285,13 +287,15 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
     }
 }
 
-/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through.
-// Once, not in each of its callers: that is a quarter of a kilobyte.
+/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through. Also
+/// completes the type of our policies, as far as the modules allow.
+// Not inlined into each caller: that saves a quarter of a kilobyte.
 #[inline(never)]
 pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
-    // A host that is not in the global scope may ask for a policy's type before it asks for a filter.
+    // Further modules are looked through also where a way was found: a host outside the global
+    // scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
         modules::for_each(&mut |scope| {
             let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
@@ -306,7 +310,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     found
 }
 
-/// Whether modules see different LevelDBs, which the process then keeps apart.
+/// Whether the modules see more than one LevelDB.
 pub(super) fn several_leveldbs() -> bool {
     let (mut first, mut several) = (None, false);
     modules::for_each(&mut |scope| {
@@ -319,11 +323,12 @@ pub(super) fn several_leveldbs() -> bool {
 }
 
 fn linked() -> &'static Linked {
-    // SAFETY: defined above with this layout; the linker or loader filled it before any code ran.
+    // SAFETY: the assembly above defines it with the layout of `Linked`; the linker or loader
+    // filled it before any code ran.
     unsafe { &LINKED }
 }
 
-/// The string of the host that the linker resolved: one in our own module, or wherever it is.
+/// The string of the host that the linker resolved: with `own`, only of a host in our own module.
 #[inline(never)]
 fn linked_string(own: bool, trust: Trust) -> Option<Way> {
     linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
@@ -339,8 +344,8 @@ fn linked_string(own: bool, trust: Trust) -> Option<Way> {
 }
 
 fn find_linked(create: Option<CreatePolicy>, trust: Trust, accept: Accept<'_>) -> Option<Route> {
-    // A LevelDB in our own module is the one that we were linked to. What it leaves undefined of
-    // other kinds of string, another LevelDB in the process may have defined.
+    // First a LevelDB in our own module, which is the one we were linked with. Kinds of string that
+    // it leaves undefined may have been resolved to another LevelDB in the process.
     linked_string(true, trust)
         .or_else(|| linked_string(false, trust))
         .or(create.map(Way::Create))
@@ -368,7 +373,7 @@ fn find_in(
         })
 }
 
-/// Whether it lies in the module around `around`, or is not asked to: NULL.
+/// Whether `found` lies in the module around `around`. True if `around` is NULL, for any module.
 fn is_within(found: *const c_void, around: *const c_void) -> bool {
     around.is_null() || modules::are_one(found, around)
 }
@@ -399,19 +404,20 @@ fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
 struct Imported {
     /// Members of each of `STRING_KINDS`.
     strings: [bool; STRING_KINDS.len()],
-    /// Members of anything in namespace std.
+    /// Whether it imports members of anything in namespace std.
     any: bool,
 }
 
 impl Imported {
-    /// Nothing where nobody can say.
+    /// `None` where the module's imports cannot be read.
     // Once, not in both of its callers: that is half a kilobyte.
     #[inline(never)]
     fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
         let known = elf::imports_around(address, &mut |name, weak| {
             let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
-            // We import each `append` weakly, as other copies of us do.
+            // Not an import of the module's own: every copy of this library imports each `append`
+            // weakly.
             if weak && STRING_KINDS.iter().any(|kind| kind.append == name) {
                 return;
             }
@@ -427,7 +433,7 @@ impl Imported {
 
 fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
     let append = scope.find(kind.append)?;
-    // SAFETY: the mangled name says that it is this function.
+    // SAFETY: `scope` found the mangled name, which only this function has.
     Some(unsafe { mem::transmute::<NonNull<c_void>, Append>(append) })
 }
 
@@ -444,15 +450,16 @@ fn find_string(scope: &Scope, around: *const c_void, trust: Trust) -> Option<(Ap
     })
 }
 
-/// Which `append` outside of the host's module is taken for its string's. A host that hides a C++ library
-/// of its own imports nothing of another, and yet may have one in sight, by a library that it links.
+/// Which `append` outside the host's module is taken for that of the host's string. A host that
+/// hides a C++ library of its own imports nothing from another one, and yet may see one, through a
+/// library it links.
 #[derive(Clone, Copy)]
 enum Trust {
     /// That of a library of which the host imports something.
     Imported,
-    /// Any. It allocates as its own library does, which is how the host does it unless that has an
-    /// `operator new` of its own and hides it. Not of copy-on-write strings, whose empty one is a place
-    /// in their library that another would give back.
+    /// Any. It allocates as its own library does, and so does the host, unless the host hides an
+    /// `operator new` of its own. Not for copy-on-write strings: their empty string is a place in
+    /// their library, which another library would try to free.
     AnyOfItsKind,
 }
 
@@ -466,18 +473,20 @@ fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: T
 
 fn find_create(scope: &Scope) -> Option<CreatePolicy> {
     let create = find_function(scope, CREATE)?;
-    // SAFETY: LevelDB's C API gives the name this signature.
+    // SAFETY: `find_function` found the name, to which LevelDB's C API gives this signature.
     Some(unsafe { mem::transmute::<NonNull<c_void>, CreatePolicy>(create) })
 }
 
 fn find_original(scope: &Scope) -> Option<NewPolicy> {
     let original = find_function(scope, ORIGINAL)?;
-    // SAFETY: the mangled name gives the arguments; LevelDB's header the result.
+    // SAFETY: `find_function` found the mangled name, which gives the arguments; the result is as
+    // in LevelDB's header.
     Some(unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
 }
 
-/// A function of the host's of which we have one, too. A program that is not position-independent and
-/// takes its address has an entry of its own for it, which passes for a definition and may call us.
+/// A function of the host's that we define as well. In a program that is not position-independent
+/// and takes the function's address, what is found may be the program's own entry for it, which may
+/// lead to us: then the next definition.
 #[inline(never)]
 fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     let found = scope.find(name)?;

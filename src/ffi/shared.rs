@@ -11,7 +11,7 @@ use super::object::Object;
 use super::policy::Policy;
 use super::stats::{Counters, Route};
 
-/// Shared policies, one for each number of bits per key; only ever added to.
+/// The shared policies, one for each number of bits per key: a list that only grows.
 struct Shared<T: 'static> {
     first: AtomicPtr<Entry<T>>,
 }
@@ -39,11 +39,13 @@ impl<T> Shared<T> {
         loop {
             let first = self.first.load(Ordering::Acquire);
             let mut entry = first;
-            // SAFETY: entries are never freed, nor changed once they are in the list.
+            // SAFETY: `get` put the entry into the list; entries there are never freed, and never
+            // changed.
             while let Some(known) = unsafe { entry.as_ref() } {
                 if known.bits_per_key == bits_per_key {
                     if let Some(made) = made {
-                        // SAFETY: another thread was first, and nobody else knows this one.
+                        // SAFETY: this call made it and did not get it into the list, because
+                        // another thread was first: nobody else knows it.
                         unsafe {
                             if let Some(counters) = counters(&made.as_ref().policy) {
                                 counters.forgo();
@@ -52,7 +54,7 @@ impl<T> Shared<T> {
                             memory::free(made.as_ptr().cast());
                         }
                     }
-                    // SAFETY: as above.
+                    // SAFETY: entries in the list are never freed.
                     return unsafe { &raw mut (*entry).policy };
                 }
                 entry = known.next;
@@ -63,11 +65,11 @@ impl<T> Shared<T> {
             });
             let Some(new) = new else { return ptr::null_mut() };
             made = Some(new);
-            // SAFETY: not in the list yet, so nobody else's.
+            // SAFETY: this call made it, and it is not in the list yet: nobody else knows it.
             unsafe { (*new.as_ptr()).next = first };
             let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
             if self.first.compare_exchange(first, new.as_ptr(), success, failure).is_ok() {
-                // SAFETY: as above.
+                // SAFETY: it is in the list now, whose entries are never freed.
                 return unsafe { &raw mut (*new.as_ptr()).policy };
             }
         }

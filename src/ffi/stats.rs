@@ -16,11 +16,11 @@ use crate::BloomFilterPolicy;
 
 #[cfg(target_has_atomic = "64")]
 type Count = core::sync::atomic::AtomicU64;
-/// Wraps around on machines that cannot count further at once.
+/// A machine without 64-bit atomics counts modulo 2^32.
 #[cfg(not(target_has_atomic = "64"))]
 type Count = core::sync::atomic::AtomicUsize;
 
-/// What a statistics line calls the way to the host.
+/// How filters reach the host, as a line of statistics names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Route {
@@ -59,7 +59,7 @@ impl Route {
     }
 }
 
-/// What one policy did. Lives in C memory from the policy's creation to its destruction.
+/// What one policy did. In C memory, as long as the policy; counted from any thread.
 pub(super) struct Counters {
     policy: BloomFilterPolicy,
     route: AtomicU8,
@@ -70,9 +70,9 @@ pub(super) struct Counters {
     negatives: Count,
     check: Check,
     destination: Destination,
-    /// Set when the line was written, at exit or on destruction, whichever came first.
+    /// Whether the line was written: on destruction or at exit, whichever came first.
     written: AtomicBool,
-    /// The next living one. Guarded by `LIVING`.
+    /// The next in the list of living ones, guarded by `LIVING`'s mutex.
     next: *mut Counters,
 }
 
@@ -100,13 +100,15 @@ struct Lock {
     first: core::cell::UnsafeCell<*mut Counters>,
 }
 
-// SAFETY: `first` is only reached through `with`, which holds the mutex.
+// SAFETY: `first` is only reached through `with`, which holds the mutex or runs in the thread that
+// does.
 unsafe impl Sync for Lock {}
 
 impl Lock {
     fn with<R>(&self, f: impl FnOnce(&mut *mut Counters) -> R) -> R {
-        // SAFETY: the mutex was statically initialised and never moves; it is held around the only
-        // reference to `first`, by `before_fork` if this thread forks.
+        // SAFETY: the mutex was statically initialised and never moves. It is held for as long as
+        // there is a reference to `first`: by this call, or, in a thread that forks, by
+        // `before_fork`.
         unsafe {
             if self.forking.load(Ordering::Relaxed) == this_thread() {
                 return f(&mut *self.first.get());
@@ -119,7 +121,7 @@ impl Lock {
     }
 }
 
-/// Never 0. In a child of fork, what it was in the parent.
+/// A number that no other living thread has, and never 0. A child of fork keeps its parent's.
 fn this_thread() -> usize {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::pthread_self() as usize }
@@ -135,7 +137,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         None if check.is_on() => Destination::Nowhere,
         None => return None,
         Some(destination) if destination == c"stderr" => Destination::Stderr,
-        // SAFETY: a C string.
+        // SAFETY: `environment` gave a C string.
         Some(path) => Destination::File(unsafe { memory::copy_of_text(path.as_ptr()) }?),
     };
     let file = match destination {
@@ -156,21 +158,22 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         next: ptr::null_mut(),
     });
     let Some(counters) = counters else {
-        // SAFETY: from copy_of_text, or NULL.
+        // SAFETY: `file` is what `copy_of_text` gave above, or NULL.
         unsafe { memory::free(file.cast()) };
         return None;
     };
     if !PREPARED.swap(true, Ordering::AcqRel) {
-        // A child of fork has none of the threads that could give the lock back.
-        // SAFETY: functions without arguments. They stay loaded (`-z nodelete`), or are in a module
-        // whose handlers glibc forgets when it is closed.
+        // In a child of fork the threads are gone that could unlock the mutex, so no other may hold
+        // it then.
+        // SAFETY: the functions take no arguments. They stay loaded (`-z nodelete`), or belong to a
+        // module whose handlers glibc drops when it is closed.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(write_all);
         }
     }
     LIVING.with(|first| {
-        // SAFETY: fresh, and in nobody else's hands.
+        // SAFETY: `allocate_value` just gave it, and it is not in the list yet: nobody else has it.
         unsafe { (*counters.as_ptr()).next = *first };
         *first = counters.as_ptr();
     });
@@ -195,7 +198,7 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
             }
         }
     });
-    // SAFETY: the caller's promise; nobody else can find it any more.
+    // SAFETY: the caller's promise; it is no longer in the list, so that nobody else can find it.
     unsafe {
         let counters = counters.as_ptr();
         (*counters).write();
@@ -207,7 +210,7 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
 }
 
 unsafe extern "C" fn before_fork() {
-    // SAFETY: statically initialised, and never moves.
+    // SAFETY: the mutex was statically initialised, and never moves.
     unsafe { libc::pthread_mutex_lock(LIVING.mutex.get()) };
     LIVING.forking.store(this_thread(), Ordering::Relaxed);
 }
@@ -220,7 +223,7 @@ unsafe extern "C" fn after_fork() {
 
 unsafe extern "C" fn after_fork_in_child() {
     for_each_living(Counters::forget);
-    // SAFETY: the other half of `before_fork`.
+    // SAFETY: `before_fork` has run, in this thread or in that of which it is a copy.
     unsafe { after_fork() };
 }
 
@@ -240,7 +243,9 @@ fn for_each_living(visit: fn(&Counters)) {
 }
 
 impl Counters {
-    /// Whether the policy, which is being destroyed, must be kept because its end is checked.
+    /// Whether the policy, which is being destroyed, must stay in memory because its destruction is
+    /// checked. At the first call also writes its line and takes it from the count of living
+    /// policies; at any other, reports.
     pub(super) fn is_kept(&self, owner: Owner) -> bool {
         if !self.check.is_on() {
             return false;

@@ -22,13 +22,14 @@ pub type Canonicalise = unsafe extern "C" fn(
 /// Ends the state of a [`Canonicalise`].
 pub type Destructor = unsafe extern "C" fn(state: *mut c_void);
 
-/// The callback, in C memory.
+/// A policy's callback and its state, in C memory.
 pub(super) struct Transform {
     canonicalise: Canonicalise,
     destructor: Option<Destructor>,
     state: *mut c_void,
     name: NonNull<c_char>,
-    /// Whether the state was ended before the policy: no key has a canonical form any more.
+    /// Whether the state has ended, which it does before the policy if that is kept in memory. Then
+    /// no key has a canonical form any more.
     ended: AtomicBool,
 }
 
@@ -53,21 +54,22 @@ impl Transform {
         let made =
             memory::allocate_value(Transform { canonicalise, destructor, state, name, ended });
         if made.is_none() {
-            // SAFETY: from copy_of_text.
+            // SAFETY: `copy_of_text` gave it above, and nobody else has it.
             unsafe { memory::free(name.as_ptr().cast()) };
         }
         made
     }
 
-    /// Ends the state, but not what is kept to report later uses of the policy.
+    /// Ends the state, but keeps the rest, so that later uses of the policy can be reported.
     ///
     /// # Safety
-    /// No canonical form is being asked for.
+    /// Nobody asks for a canonical form meanwhile.
     pub(super) unsafe fn end_state(&self) {
         if let (false, Some(destructor)) =
             (self.ended.swap(true, Ordering::AcqRel), self.destructor)
         {
-            // SAFETY: `create`'s caller gave the two to each other; nobody uses the state any more.
+            // SAFETY: `create`'s caller gave the destructor together with this state; `swap` lets
+            // only one call through, and by the caller's word nobody uses the state meanwhile.
             unsafe { destructor(self.state) }
         }
     }
@@ -103,11 +105,11 @@ impl Transform {
             return None;
         }
         let heap = memory::allocate(len)?;
-        // SAFETY: fresh zeroed memory of that length, freed below.
+        // SAFETY: `allocate` just gave this memory, zeroed and of that length; it is freed below.
         let buffer = unsafe { memory::array_mut(heap.as_ptr(), len) };
         let len = self.call(key, buffer);
         let hash = buffer.get(..len).map(bloom_hash);
-        // SAFETY: from allocate.
+        // SAFETY: `allocate` gave it above, and nobody uses `buffer` any more.
         unsafe { memory::free(heap.as_ptr().cast()) };
         hash
     }

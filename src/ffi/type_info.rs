@@ -19,16 +19,16 @@ pub(super) struct TypeInfo {
     base: AtomicPtr<c_void>,
 }
 
-// SAFETY: the name is constant, the rest atomic.
+// SAFETY: the name is never changed, and the rest is atomic.
 unsafe impl Sync for TypeInfo {}
 
 impl TypeInfo {
     /// Whether it is the type of this library's policies, or of another copy's in the process.
     ///
     /// # Safety
-    /// A type that some class has.
+    /// `self` is the type of some C++ class.
     pub(super) unsafe fn is_a_copys(&self) -> bool {
-        // SAFETY: the caller's word; a type's name is a C string.
+        // SAFETY: the caller's word; by the C++ ABI a type's name is a C string.
         unsafe { CStr::from_ptr(self.name) == NAME }
     }
 }
@@ -42,7 +42,8 @@ pub(super) static TYPE_INFO: TypeInfo = TypeInfo {
     base: AtomicPtr::new(ptr::null_mut()),
 };
 
-/// The names it needs. As the linker's weak references they are in [`super::route`].
+/// The names by which the parts are found. [`super::route`] has them as weak references for the
+/// linker.
 pub(super) const DERIVED_METHODS: &CStr = c"_ZTVN10__cxxabiv120__si_class_type_infoE";
 pub(super) const CLASS_METHODS: &CStr = c"_ZTVN10__cxxabiv117__class_type_infoE";
 pub(super) const BASE: &CStr = c"_ZTIN7leveldb12FilterPolicyE";
@@ -66,7 +67,7 @@ impl Names {
     }
 }
 
-/// Whether the runtime is known and nothing is left to find.
+/// Whether the type has its base class: nothing is left to find.
 pub(super) fn is_complete() -> bool {
     !TYPE_INFO.base.load(Ordering::Acquire).is_null()
 }
@@ -76,7 +77,8 @@ pub(super) fn is_known() -> bool {
     !TYPE_INFO.methods.load(Ordering::Acquire).is_null()
 }
 
-/// Makes the type what `names` allow: derived, or a class of its own; or leaves it as it is.
+/// Completes the type as far as `names` allow: as a class derived from LevelDB's, or as a class
+/// without a base; or leaves it as it is.
 pub(super) fn complete(names: Names) {
     /// An object points behind the first two entries of its virtual table.
     const FIRST_METHOD: usize = 2 * size_of::<usize>();

@@ -7,11 +7,12 @@ use super::functions;
 use super::memory::{MATCH_ALL, Reserve};
 use super::policy::Policy;
 
-/// The table.
+/// The callbacks; their state is a [`Policy`], or NULL for one that could not be made.
 pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
 
 unsafe extern "C" fn destructor(state: *mut c_void) {
-    // SAFETY: LevelDB passes the state it was given and calls this once, last.
+    // SAFETY: LevelDB passes the state that the policy was created with, and calls this once, after
+    // all else.
     unsafe { Policy::destroy(state.cast()) }
 }
 
@@ -23,7 +24,8 @@ unsafe extern "C" fn create_filter(
     filter_length: *mut usize,
 ) -> *mut c_char {
     let num_keys = usize::try_from(num_keys).unwrap_or(0);
-    // SAFETY: LevelDB passes the state it was given, and arrays of `num_keys` entries.
+    // SAFETY: LevelDB passes the state that the policy was created with, and arrays of `num_keys`
+    // entries.
     unsafe {
         match state.cast::<Policy>().as_ref() {
             Some(policy) => {
@@ -46,7 +48,7 @@ unsafe extern "C" fn key_may_match(
     filter: *const c_char,
     filter_length: usize,
 ) -> u8 {
-    // SAFETY: LevelDB passes the state it was given, and readable bytes.
+    // SAFETY: LevelDB passes the state that the policy was created with, and readable bytes.
     unsafe {
         match state.cast::<Policy>().as_ref() {
             Some(policy) => policy.key_may_match(key, key_length, filter, filter_length).into(),
@@ -56,6 +58,6 @@ unsafe extern "C" fn key_may_match(
 }
 
 unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
-    // SAFETY: LevelDB passes the state it was given.
+    // SAFETY: LevelDB passes the state that the policy was created with.
     unsafe { state.cast::<Policy>().as_ref() }.map_or(NAME.as_ptr(), Policy::name)
 }

@@ -5,38 +5,36 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Eight keys at a time, one in each 32-bit lane. Of fewer than eight, which
-//!    are mostly the portable kernel's (see `portable::are_few`, and `create` for
-//!    processors whose vectors multiply slowly), a filter is made with copies of the first; of more, the last eight overlap those before: to
-//!    set a bit twice is to set it once.
-//! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2,
-//!    4, 6, 1, 3, 5, 7 in the lanes. Keys of one length have more keys beside
-//!    them, because a step of a hash waits for the one before, unless they are so
-//!    long and lie so that caches have too few places for them. So have keys of
-//!    mixed lengths (1,000 of 8 to 64 bytes took 1.13 times as long eight by eight,
-//!    and nine of 100 to 400 bytes 1.5 times; Intel Xeon with AMX, 2026-11-26): each
-//!    eight are hashed to the end of the longest, and lanes that are past their end
-//!    keep their hash. Each eight have a vector of their own: one
-//!    that was part of two others would be waited for.
+//! 1. Eight keys at a time, one in each 32-bit lane. To set a bit twice is to set it once, so where
+//!    the number of keys is no multiple of eight, the last eight overlap those before. Fewer than
+//!    eight are mostly the portable kernel's (see `portable::are_few`, and `create` for processors
+//!    that multiply vectors slowly); a filter of others is made with copies of the first key.
+//! 2. Keys are loaded 16 bytes at a time and transposed, which leaves keys 0, 2, 4, 6, 1, 3, 5, 7
+//!    in the lanes. Several eights are hashed side by side, because a step of a hash waits for the
+//!    one before; but not keys of one length that are so long, and so far apart, that caches have
+//!    too few places for them. Of mixed lengths, each eight are hashed to the end of the longest,
+//!    and lanes that are past their end keep their hash (1,000 keys of 8 to 64 bytes took 1.13
+//!    times as long eight by eight, and nine of 100 to 400 bytes 1.5 times; Intel Xeon with AMX,
+//!    2026-11-26). The hashes of each eight are stored as a vector of their own: one loaded from
+//!    parts of two others would have to wait.
 //! 3. Positions are sums of two remainders, corrected where the hash wraps.
-//! 4. Sixteen keys are set side by side, eight and eight: a position waits for
-//!    the one before, and half as many keys leave the processor waiting.
-//! 5. An array of up to 32 Kbit is built with a byte a bit (see
-//!    `bits::BYTE_PER_BIT_MAX`). In registers, one of up to 32 bytes took 1.1 to
-//!    1.4 times as long (AMD EPYC of the fifth generation, 2026-11-23). In a larger
-//!    one, up to `portable::FAR_TO_SET`, two lanes have the places of two bytes and
-//!    the bits in them: nothing is taken apart that an address can be made of.
-//! 6. A batch of queries asks for sixteen keys side by side, and for eight
-//!    probes of each before it looks whether to stop. Their bits are looked up
-//!    in registers, where the filter fits in two and is transposed for it, or
-//!    loaded one by one: gathers took 1.1 to 1.2 times as long, and are for the
-//!    processors that have fast ones (see `cpu::gathers_fast`).
-//! 7. A query for one key has a probe in each lane, where the filter fits in
-//!    registers; of many filters up to eight, which is up to 13 bits a key. Others
-//!    are asked as the portable kernel does; for one filter it is called before
-//!    anything else is looked at.
+//! 4. The bits of sixteen keys are set side by side, eight and eight: a position waits for the one
+//!    before, and eight keys alone would leave the processor waiting.
+//! 5. An array of up to 32 Kbit is built with a byte per bit (see `bits::BYTE_PER_BIT_MAX`). In
+//!    registers, one of up to 32 bytes took 1.1 to 1.4 times as long (AMD EPYC of the fifth
+//!    generation, 2026-11-23). For a larger one, up to `portable::FAR_TO_SET`, each lane holds a
+//!    byte's index and the bit in that byte, and two lanes are handled as one word, which the
+//!    addresses are taken from.
+//! 6. A batch of queries handles sixteen keys side by side, and eight probes of each before it
+//!    looks whether to stop. Where the filter fits in two registers, it is transposed and its bits
+//!    are looked up there. Otherwise they are loaded one by one: gathers took 1.1 to 1.2 times as
+//!    long, and are for the processors that have fast ones (see `cpu::gathers_fast`).
+//! 7. A query of one filter that fits in registers has a probe in each lane; so has a query of many
+//!    filters, for up to eight probes, which is up to 13 bits per key. Other filters are asked as
+//!    the portable kernel does; a query of one filter decides that before it looks at anything
+//!    else.
 //!
-//! The figures are of an AMD EPYC of the third generation, 2026-11.
+//! Figures without a machine are of an AMD EPYC of the third generation, 2026-11.
 
 // Intrinsics that are safe functions in newer compilers.
 #![allow(unused_unsafe)]
@@ -69,7 +67,7 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
-/// What tests ask for, too: the ways that this processor may not take.
+/// For tests: the ways that this processor does not take.
 #[cfg(test)]
 pub(super) static OTHERWISE: Kernel = Kernel {
     name: "avx2_otherwise",
@@ -84,8 +82,9 @@ const LANES: usize = 8;
 /// The processor has AVX2; the array is not empty; k is at most 30.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // Five keys of 20 bits took 80 ns in place of 62, seven of 16 bytes at 10 bits 64 in place of 54, and
-    // of 200 bytes 267 in place of 227; seven of 20 bits would take longer (Intel Xeon with AMX, 2026-11-26).
+    // The portable kernel took 62 ns in place of 80 for five keys at 20 bits per key, 54 in place
+    // of 64 for seven keys of 16 bytes at 10, and 227 in place of 267 for seven of 200 bytes; for
+    // seven keys at 20 it would take longer (Intel Xeon with AMX, 2026-11-26).
     if keys.len() <= LANES && keys.len() * k as usize <= 80 && cpu::multiplies_slowly() {
         return portable::create_from_many(keys, k, array);
     }
@@ -121,6 +120,8 @@ unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
 }
 
+/// # Safety
+/// The processor has AVX2; the array has these bits.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(
@@ -130,8 +131,9 @@ unsafe fn create_by_bytes(
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(32), |bytes| {
-        // SAFETY: the caller has AVX2. A position is less than the array's
-        // bits, of which `bytes` has a byte each, and 31 more at most.
+        // SAFETY: the caller has AVX2, and gave the array's bits. A position is less than the
+        // array's bits, for each of which `bytes` has a byte; it has up to 31 more, so that the
+        // last 32 can be loaded.
         unsafe {
             let modulus = Wrapping::new(bits);
             each_hashed(keys, false, |h| {
@@ -164,8 +166,8 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
         Some(bits) if array.len() <= portable::FAR_TO_SET && hashes.len() >= LANES => {
             let last = hashes.len() - LANES;
             for at in (0..hashes.len()).step_by(2 * LANES) {
-                // SAFETY: the caller has AVX2; the array's size was looked at. Eight
-                // hashes follow the last, and all before it.
+                // SAFETY: the caller has AVX2, and the match above saw the array's size. `at` is at
+                // most `last`, from where on there are eight hashes.
                 unsafe {
                     let eight = |at| hashes.as_ptr().add(last.min(at)).cast();
                     let h = [eight(at), eight(at + LANES)].map(|at| _mm256_loadu_si256(at));
@@ -183,7 +185,7 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Wrapping, array: &mut [u8]) {
-    // A byte's place and its bit are one lane.
+    // A lane holds a byte's index in three bytes, and the bit in the fourth.
     const { assert!(portable::FAR_TO_SET <= 1 << 24) };
     let places_and_bits = |p| {
         // SAFETY: the caller has AVX2.
@@ -195,8 +197,8 @@ unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Wrapping, array: &mut [u
             _mm256_shuffle_epi8(both, _mm256_broadcastsi128_si256(order))
         }
     };
-    // SAFETY: the caller has AVX2. A position is less than the array's bits, and an
-    // eighth of it a byte's place.
+    // SAFETY: the caller has AVX2, and gave the array's modulus: a position is less than the
+    // array's bits, and an eighth of it the index of one of its bytes.
     unsafe {
         for two in h.chunks(2) {
             // A lone eight are set twice.

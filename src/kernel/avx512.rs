@@ -5,52 +5,48 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Eight keys at a time, one in each 64-bit lane: the 52-bit products that
-//!    IFMA has make a step of the hash in half the time that 32-bit ones take.
-//!    Fewer than eight, which are mostly the portable kernel's (see
-//!    `portable::are_few`), are padded with copies of the first; of more, the last
-//!    eight overlap those before: to set a bit twice is to set it once.
-//! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of
-//!    a 64-bit lane is the next word. They have up to 56 others beside them,
-//!    because a step of a hash waits for the one before, unless they are so long
-//!    and lie so that caches have too few places for them. Keys of mixed lengths
-//!    are hashed to the end of the longest of eight, and lanes that are past
-//!    their end keep their hash.
-//! 3. A remainder is two 52-bit products (see `Modulus`), and for an array that is not
-//!    built in registers a correction (see `WideModulus`), so each position is computed
-//!    from its own sum and none waits for the one before.
-//! 4. Where bits are set in memory, and not as the portable kernel does, the keys that
-//!    come next are hashed before, and so are the positions that come next computed:
-//!    the processor does both at once. A filter of 1,000 keys
-//!    took 1.03 to 1.09 times as long where the positions were not, and one of 20,000
-//!    keys 1.15 times; on an EPYC of the fourth generation 0.99, and of 100,000 keys
-//!    1.11 times. Bits are set for sixteen keys side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers, a word of each in every
-//!    lane. With a byte a bit (see `bits::BYTE_PER_BIT_MAX`), as larger ones are up
-//!    to 32 Kbit, 4 words took 1.35 times as long and 5 words 1.2 times, 8 words
-//!    less. Of a larger array bits are set in place, with a byte's place and the bit
-//!    in it in each lane; of more than `PLACES` bytes, whose places need more of a
-//!    lane, as the portable kernel does.
-//! 6. One key is asked for as the AVX2 kernel does: wider registers were no faster
-//!    (4.3 ns either way for small filters), nor was a gather for larger ones. Of
-//!    many small filters each is in a register and has a probe in each lane, up to
-//!    eight, and of many keys each has a lane.
-//! 7. Of a batch of keys the next are hashed while it is looked who is left of those
-//!    before: small filters are in a register, and in larger ones two probes come
-//!    first, and the others for the keys that are left.
+//! 1. Eight keys at a time, one in each 64-bit lane: with IFMA's 52-bit products a step of the hash
+//!    takes half the time that it takes with 32-bit ones. To set a bit twice is to set it once, so
+//!    where the number of keys is no multiple of eight, the last eight overlap those before. Fewer
+//!    than eight are mostly the portable kernel's (see `portable::are_few`); others are padded with
+//!    copies of the first.
+//! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of a 64-bit lane is
+//!    the next word. Up to 64 keys are hashed side by side, because a step of a hash waits for the
+//!    one before; but not keys of one length that are so long, and so far apart, that caches have
+//!    too few places for them. Keys of mixed lengths are hashed to the end of the longest of eight,
+//!    and lanes that are past their end keep their hash.
+//! 3. A remainder takes two 52-bit products (see `Modulus`), and a correction for an array that is
+//!    not built in registers (see `WideModulus`). So each position is computed from its own sum,
+//!    and none waits for the one before.
+//! 4. Where this kernel sets bits in memory, the next keys are hashed, and the next positions
+//!    computed, before the bits of the present ones are set: the processor then does both at once.
+//!    Without the positions, a filter of 1,000 keys took 1.03 to 1.09 times as long and one of
+//!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
+//!    generation 1,000 keys took 0.99 times as long, and 100,000 keys 1.11 times (2026-11-25). The
+//!    bits of sixteen keys are set side by side, eight and eight.
+//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. With a byte
+//!    per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words took
+//!    1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
+//!    bits are set in place, by lanes that hold a byte's index and the bit in it; with more than
+//!    `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
+//! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
+//!    way for small filters), nor was a gather for larger ones. A query of many small filters has
+//!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
+//!    lane.
+//! 7. In a batch of keys the next ones are hashed while it is found out who is left of those
+//!    before: small filters are in a register; of larger ones two probes come first, and the others
+//!    for the keys that are then left.
 //!
-//! Loads never pass the end of a key, a list or a filter: they are masked, or
-//! moved back to the last whole word.
+//! Loads never pass the end of a key, a list or a filter: they are masked, or moved back to the
+//! last whole word.
 //!
-//! On Intel's processors it is used where it is asked for by name: a core lowers its clock, for all
-//! that it does, where so much is multiplied in 512 bits. With a filter of 20 keys every 0.3 to 30
-//! microseconds an Intel Xeon with AMX had 3.23 to 3.27 GHz in place of 3.50, and LevelDB
-//! compacted a million keys in 1.02 times as long as with its own policy, where the AVX2 kernel took
-//! 0.96 (2026-11-26).
+//! On Intel's processors it is used only if asked for by name: a core that multiplies so much in
+//! 512 bits lowers its clock for all that it does. With a filter of 20 keys every 0.3 to 30
+//! microseconds an Intel Xeon with AMX ran at 3.23 to 3.27 GHz in place of 3.50, and LevelDB took
+//! 1.02 times as long to compact a million keys as with its own policy, and 0.96 times with the
+//! AVX2 kernel (2026-11-26).
 //!
-//! The figures are of an AMD EPYC of the fifth generation, 2026-11-22 to 24, but for
-//! those of positions that come next: an Intel Xeon with AMX, 2026-11-24, and as they
-//! say, 2026-11-25.
+//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 24.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -89,19 +85,21 @@ const LANES: usize = 8;
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     match bits::bits_of(array.len()) {
-        // SAFETY: the sizes were looked at.
+        // SAFETY: the guard saw that the array has at most 4 words of 64 bits; `bits` are its own.
         Some(bits) if array.len() <= 32 => unsafe { create_in_words::<4>(keys, k, bits, array) },
-        // SAFETY: as above.
+        // SAFETY: the guard saw that the array has at most 5 words of 64 bits; `bits` are its own.
         Some(bits) if array.len() <= 40 => unsafe { create_in_words::<5>(keys, k, bits, array) },
         Some(bits)
             if array.len() <= BYTE_PER_BIT_MAX / 8
-                // SAFETY: the size was looked at.
+                // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are
+                // the array's own.
                 && unsafe { create_by_bytes(keys, k, bits, array) } => {}
-        // SAFETY: as above.
+        // SAFETY: the guard saw that the array has at most `PLACES` bytes; `bits` are its own.
         Some(bits) if array.len() <= PLACES => unsafe {
             insert(keys, k, bits, bits::zeroed(array), Place::Bit)
         },
-        // SAFETY: the processor has AVX-512.
+        // SAFETY: this function runs only where there is AVX-512, which `hash_keys` requires;
+        // `insert_keys` gives it as many hashes as keys. The other is a safe function.
         _ => unsafe {
             let array = bits::zeroed(array);
             blocks::insert_keys(hash_keys, portable::insert_hashes, keys, k, array)
@@ -109,7 +107,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
 }
 
-/// So many places of bytes fit in a lane beside a byte.
+/// So many bytes can be told apart by what a lane has left beside a byte of bits.
 const PLACES: usize = 1 << 24;
 
 /// What stands for a bit of the filter.
@@ -119,8 +117,8 @@ enum Place {
     Bit,
 }
 
-/// Sets all keys' bits. One function for both kinds of place, because hashing is the most of it: two
-/// would be 2 KB more, and no faster.
+/// Sets all keys' bits. One function for both kinds of place, because hashing is the most of it:
+/// two would be 2 KB more, and no faster.
 ///
 /// # Safety
 /// The array has so many bits, in at most `PLACES` bytes, or a byte for each.
@@ -140,7 +138,8 @@ unsafe fn insert(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [u8], place
         match place {
             Place::Byte => {
                 let mut set = |p: u32| {
-                    // SAFETY: a position is less than the bits, of which the array has a byte each.
+                    // SAFETY: the caller's word: `array` has a byte for each bit, and a position is
+                    // less than the bits.
                     unsafe { *array.get_unchecked_mut(p as usize) = 1 }
                 };
                 let mut now = positions();
@@ -153,10 +152,12 @@ unsafe fn insert(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [u8], place
                     now = next;
                 }
             }
-            // SAFETY: AVX-512 is more than AVX2 and BMI; sixteen bytes; an eighth of a position
-            // is a byte's place.
+            // SAFETY: whoever has AVX-512 has AVX2 and BMI. `TWO_BY_TWO` has the sixteen bytes that
+            // are loaded. By the caller's word `array` has `bits` bits, so that an eighth of a
+            // position is the index of one of its bytes.
             Place::Bit => unsafe {
-                // Otherwise there would be another table, four times as long.
+                // Hidden, because the compiler would otherwise make a table of it four times as
+                // long.
                 let order = opaque!(TWO_BY_TWO.as_ptr());
                 let order = _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()));
                 let mut places_and_bits = || {
@@ -189,7 +190,7 @@ unsafe fn create_in_words<const WORDS: usize>(
 ) {
     const { assert!(WORDS <= LANES) };
     let modulus = Modulus::of(bits);
-    // Of each word, what the keys in each lane set.
+    // For each word of the array, what the keys of each lane have set in it.
     let mut words = [_mm512_setzero_si512(); LANES];
     each_hashed(keys, |h| {
         for &h in h {
@@ -206,7 +207,7 @@ unsafe fn create_in_words<const WORDS: usize>(
             }
         }
     });
-    // All lanes of each word into one.
+    // The eight lanes of each word are united in one.
     let [a, b, c, d, e, f, g, h] = words;
     let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     let join = |a, b| {
@@ -215,7 +216,7 @@ unsafe fn create_in_words<const WORDS: usize>(
     };
     let all = join(join(two(a, b), two(c, d)), join(two(e, f), two(g, h)));
     let mask = _bzhi_u64(u64::MAX, array.len() as u32);
-    // SAFETY: the mask names the array's bytes.
+    // SAFETY: the mask has a one for each byte of the array, and only these are written.
     unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
 }
 
@@ -230,12 +231,12 @@ unsafe fn create_by_bytes(
     array: &mut [MaybeUninit<u8>],
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        // SAFETY: the bits have a byte each.
+        // SAFETY: `bytes` has a byte for each of the bits.
         unsafe { insert(keys, k, bits, bytes, Place::Byte) }
         let mut words = array.chunks_exact_mut(8);
         let mut bytes = bytes.chunks_exact(64);
         for (out, bytes) in (&mut words).zip(&mut bytes) {
-            // SAFETY: 64 bytes in, 8 out.
+            // SAFETY: `chunks_exact` gives 64 bytes to load, and `chunks_exact_mut` 8 to write.
             unsafe {
                 let v = _mm512_loadu_si512(bytes.as_ptr().cast());
                 out.as_mut_ptr().cast::<u64>().write_unaligned(_mm512_test_epi8_mask(v, v));
@@ -244,7 +245,8 @@ unsafe fn create_by_bytes(
         if let Some(bytes) = bytes.next() {
             let out = words.into_remainder();
             let mask = _bzhi_u32(u32::MAX, out.len() as u32) as u16;
-            // SAFETY: 64 bytes; the mask names what is left of the array.
+            // SAFETY: `chunks_exact` gives 64 bytes to load; the mask has a one for each byte that
+            // is left of the array.
             unsafe {
                 let v = _mm512_loadu_si512(bytes.as_ptr().cast());
                 let packed = _mm_cvtsi64_si128(_mm512_test_epi8_mask(v, v) as i64);

@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-/// Up to this many bits a filter is built with one byte a bit in scratch
-/// memory and packed at the end: a plain store, where setting a bit in place
-/// is a load, an or and a store that wait for the one before.
-/// Beyond it the scratch memory no longer fits the L1 cache.
+/// Filters of up to this many bits are built in scratch memory with one byte per bit, and packed at
+/// the end: setting a byte is a plain store, where setting a bit in place is a load, an or and a
+/// store, each of which waits for the one before. The scratch memory of a larger filter would not
+/// fit the L1 cache.
 pub(super) const BYTE_PER_BIT_MAX: usize = 32 * 1024;
 
 /// The size in bits of an array of `bytes` bytes: nothing where it is empty, or
@@ -19,7 +19,7 @@ pub(super) const fn bits_of(bytes: usize) -> Option<NonZeroU32> {
     NonZeroU32::new(bytes as u32 * 8)
 }
 
-/// A filter's size, ready to take remainders by.
+/// A filter's number of bits, and what it takes to compute remainders by it quickly.
 #[derive(Clone, Copy)]
 pub(super) struct Modulus {
     pub bits: NonZeroU32,
@@ -40,8 +40,8 @@ impl Modulus {
         })
     }
 
-    /// `h % bits`. Exact: what the inverse is too large by adds, over any
-    /// 32-bit `h`, less than 1 / bits to a fraction (see `inverse`).
+    /// `h % bits`, exactly: for any 32-bit `h`, the error of the inverse adds less than 1 / bits to
+    /// the fraction (see `inverse`), too little to reach the next remainder.
     #[inline(always)]
     pub fn rem(self, h: u32) -> u32 {
         #[cfg(target_pointer_width = "64")]
@@ -55,8 +55,8 @@ impl Modulus {
         }
     }
 
-    /// The byte of position `h % bits`. The bit in it is `h % 8`, since bits
-    /// are a multiple of 8: nothing has to be taken apart again.
+    /// The byte that holds position `h % bits`. The bit in it is `h % 8`, because the number of
+    /// bits is a multiple of 8, so that the position itself need not be computed.
     #[inline(always)]
     pub fn byte(self, h: u32) -> usize {
         #[cfg(target_pointer_width = "64")]
@@ -78,12 +78,11 @@ impl Modulus {
 #[inline(always)]
 fn inverse(bits: NonZeroU32) -> u64 {
     if bits.get() < 1 << 19 {
-        // Rounded, in whichever mode the program has chosen, the quotient is
-        // not below the whole number that the exact one is not below, and
-        // not above the next. Integers of 64 bits
-        // would take up to 90 cycles to divide, on Intel's before Ice Lake.
+        // In floating point, because dividing 64-bit integers takes up to 90 cycles on Intel's
+        // processors before Ice Lake. In whichever rounding mode the program has set, the quotient
+        // lies between the two whole numbers around the exact one.
         let quotient = (1u64 << 52) as f64 / f64::from(bits.get());
-        // SAFETY: at most 2^52.
+        // SAFETY: finite and at most 2^52: `bits` is at least 1.
         let quotient: i64 = unsafe { quotient.to_int_unchecked() };
         (quotient as u64 + 1) << 12
     } else {
@@ -91,10 +90,13 @@ fn inverse(bits: NonZeroU32) -> u64 {
     }
 }
 
-/// Calls `set` with what the positions of all probes of these keys are the remainders of, those of
-/// four keys in turn: to keep count of one key's probes takes as long as two of them. A
-/// remainder a probe rather than sums of two, as a vector kernel would do: none waits for the one
-/// before, and the sums would have to be corrected wherever the hash wraps.
+/// Calls `set` with h + j * delta for every probe of these keys; its remainder is the probe's
+/// position. The probes of four keys come in turn, because counting the probes of a single key
+/// takes as long as two of them.
+///
+/// The caller computes a remainder for each probe, where the vector kernels add up two remainders:
+/// so no position waits for the one before, and none has to be corrected where the 32-bit sum
+/// wraps.
 #[inline(always)]
 pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
     let fours = hashes.chunks_exact(4);
@@ -113,18 +115,18 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
         let mut sum = h;
         for _ in 0..k {
             set(sum);
-            // Otherwise two steps would be written out.
+            // Otherwise the compiler would write out two steps at a time.
             sum = one_by_one(sum.wrapping_add(h.rotate_right(17)));
         }
     }
 }
 
-/// The same number, of which a compiler does not know it: from a loop of a few steps
-/// it would otherwise make one of vectors, which is longer and slower.
+/// The value itself, hidden from the optimiser: it would otherwise vectorise a loop of a few steps,
+/// which is longer and slower.
 #[inline(always)]
 #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
 pub(super) fn one_by_one(mut sum: u32) -> u32 {
-    // SAFETY: no instructions.
+    // SAFETY: the assembler emits no instructions for a comment.
     #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {
         core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))

@@ -1,12 +1,13 @@
-//! Whether a kernel answers as another does, on keys and filters of fixed bytes.
+//! The self-check: whether a kernel answers as another does, on fixed keys and filters.
 //!
-//! Asked of every kernel but the portable one before its first use: a processor that gets an
-//! instruction wrong, or a system that does not keep a register, would lose keys for good.
+//! Every kernel but the portable one has to pass it before its first use: with a processor that
+//! gets an instruction wrong, or a system that does not preserve a register, keys would be lost for
+//! good.
 
 use super::{Kernel, Key};
 
-/// Half of them make a filter. More than a block that kernels have, and the half more than half of
-/// one; neither are a number of eights.
+/// Half of them are put into a filter. All of them are more than a block of the kernels, half of
+/// them more than half a block, and neither number is a multiple of eight.
 const KEYS: usize = 91;
 /// The most bytes of an array.
 const ARRAY: usize = 101;
@@ -36,8 +37,8 @@ struct Answers {
     filters: ([bool; FILTERS], usize),
 }
 
-/// What `kernel` makes of `keys`: half of them go into a filter with an array of so many bytes, which
-/// is asked for all.
+/// What `kernel` makes of `keys`: half of them go into a filter with an array of so many bytes,
+/// which is asked for all.
 #[inline(never)]
 fn answers(kernel: &Kernel, keys: &[Key; KEYS], bytes: usize) -> Answers {
     let mut answers = Answers {
@@ -66,8 +67,8 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS], bytes: usize) -> Answers {
     answers
 }
 
-/// Whether `kernel` says of keys of one length and of many, and of filters that fit in one register,
-/// in two and in none, what `reference` says.
+/// Whether `kernel` answers as `reference` does: for keys of one length and of mixed lengths, and
+/// with filters that fit in two registers of AVX2, in one, and in none.
 pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
     agree_on(kernel, reference, |_| 16, ARRAY)
         && agree_on(kernel, reference, |_| 27, 61)

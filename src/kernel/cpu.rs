@@ -20,27 +20,30 @@ pub(super) fn has_avx512() -> bool {
     features() & AVX512 != 0
 }
 
-/// Whether AVX-512 is there, and does not slow all else: Intel's lower their clock for it.
+/// Whether AVX-512 can be used without slowing down all else: Intel's processors lower their clock
+/// for it.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn prefers_avx512() -> bool {
     features() & (AVX512 | INTEL) == AVX512
 }
 
-/// Whether vectors of 32-bit numbers take three times as long to multiply as numbers do: ten cycles.
+/// Whether multiplying a vector of 32-bit numbers takes ten cycles, three times what a single
+/// number takes.
 pub(super) fn multiplies_slowly() -> bool {
     features() & INTEL != 0
 }
 
-/// Whether a gather takes less than as many loads. So it does on Intel's from Sapphire Rapids on,
-/// which have AVX-512's halves of floats. Of those before many have it slowed, lest it tell of others'
-/// memory (GDS), and AMD's make loads of it, which may take longer than one's own.
+/// Whether a gather takes less time than as many loads. It does on Intel's processors from Sapphire
+/// Rapids on, which are known by AVX-512's half-precision floats. On many earlier ones gathers are
+/// slowed down, because they could leak other programs' memory (GDS), and AMD's processors make
+/// loads of a gather, which may take longer than loads of one's own.
 pub(super) fn gathers_fast() -> bool {
     features() & GATHERS_FAST != 0
 }
 
 fn features() -> u8 {
     static FEATURES: AtomicU8 = AtomicU8::new(0);
-    // Whoever comes first asks; two who come at once get the same answer.
+    // Two threads may both ask, and find the same.
     match FEATURES.load(Ordering::Relaxed) {
         0 => {
             let found = ask();
@@ -63,7 +66,7 @@ fn ask() -> u8 {
     if zero.eax < 7 || !has(one.ecx, &[23, 27, 28]) {
         return ASKED;
     }
-    // SAFETY: leaf 7 exists; osxsave, just seen, is what xgetbv needs.
+    // SAFETY: leaf 0 said that leaf 7 exists; xgetbv needs osxsave, which leaf 1 just showed.
     let (seven, xcr0) = unsafe { (__cpuid_count(7, 0), xcr0()) };
     let mut found = ASKED;
     // As "GenuineIntel" begins.

@@ -33,12 +33,12 @@ impl<'a> Key<'a> {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: `new` took the two from a slice that lives for 'a; whoever casts a foreign array to
-        // `[Key<'a>]` (in `ffi`) has established the same of each entry.
+        // SAFETY: `new` took the two from a slice that lives for 'a; whoever casts a foreign array
+        // to `[Key<'a>]` (in `ffi`) has established the same of each entry.
         unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
     }
 
-    /// The first byte; dangling or NULL when the key is empty.
+    /// The address of the first byte; anything, NULL too, when the key is empty.
     #[inline(always)]
     pub(crate) const fn as_ptr(self) -> *const u8 {
         self.ptr
@@ -50,9 +50,10 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Borrowed slices or strings, as the keys they are in memory; nothing of any other type. To list
-/// them anew costs as much as a bit and a half of each: 9.5 cycles a key in place of 8.1, at 1,000
-/// keys with AVX-512 (AMD EPYC of the fifth generation, 2026-11-23).
+/// `keys` itself as keys, if it is a list of `&[u8]` or `&str`, which have a key's layout; `None`
+/// for any other type. Listing them anew would cost as much as one and a half of their bits: 9.5
+/// cycles a key in place of 8.1, at 1,000 keys with AVX-512 (AMD EPYC of the fifth generation,
+/// 2026-11-23).
 #[inline(always)]
 pub(crate) fn as_keys<'k, K>(keys: &'k [K]) -> Option<&'k [Key<'k>]> {
     let id = type_id::<K>();
@@ -60,8 +61,8 @@ pub(crate) fn as_keys<'k, K>(keys: &'k [K]) -> Option<&'k [Key<'k>]> {
     if !borrowed || !slices_are_keys() {
         return None;
     }
-    // SAFETY: K is a reference to bytes, which live as long as `keys` at least. Of such a
-    // reference the two fields were seen to be a key's.
+    // SAFETY: `borrowed` says that K is a reference to bytes, which live at least as long as
+    // `keys`, and `slices_are_keys` that such a reference has a key's layout.
     Some(unsafe { core::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) })
 }
 
@@ -70,12 +71,14 @@ pub(crate) fn as_keys<'k, K>(keys: &'k [K]) -> Option<&'k [Key<'k>]> {
 #[inline(always)]
 fn slices_are_keys() -> bool {
     let slice: &[u8] = &[1, 2, 3];
-    // SAFETY: two words both; a raw pointer and a number may have any value.
+    // SAFETY: `transmute` checks that both have one size; a raw pointer and a number may have any
+    // value.
     let key = unsafe { mem::transmute::<&[u8], Key<'_>>(slice) };
     ptr::eq(key.ptr, slice.as_ptr()) && key.len == slice.len()
 }
 
-/// The type, but for its lifetimes: `TypeId::of` is only for those without.
+/// The type's identity without regard to lifetimes, which `TypeId::of` alone refuses for types that
+/// have some.
 #[inline(always)]
 fn type_id<T>() -> TypeId {
     trait Identified {
@@ -93,7 +96,7 @@ fn type_id<T>() -> TypeId {
         }
     }
     let of_t: &dyn Identified = &PhantomData::<T>;
-    // SAFETY: `id` looks at nothing that lives as long as T says, and what it returns names no
-    // lifetime.
+    // SAFETY: only the lifetime changes, which `id` does not use: it looks at no value of T, and a
+    // TypeId knows no lifetimes.
     unsafe { mem::transmute::<&dyn Identified, &(dyn Identified + 'static)>(of_t) }.id()
 }

@@ -1,7 +1,5 @@
-//! The same bits, faster: one kernel per instruction set.
-//!
-//! A kernel is chosen once, when a policy is made, and kept in it. `crate::probe` says what the
-//! answers must be.
+//! The same filters and answers as the specification's (`crate::probe`, `crate::hash`), faster: one
+//! kernel per instruction set. A kernel is chosen when a policy is made, and kept in it.
 //!
 //! ```text
 //! avx512, avx2, neon   a kernel each, which opens with its departures from the plain loop
@@ -17,7 +15,7 @@
 //!   check              whether a kernel gives the portable one's answers
 //! ```
 
-// A pointer that goes through `opaque`, which reads and writes nothing.
+// For `opaque!` of a pointer: its `asm!` neither reads nor writes what the pointer points to.
 #![allow(clippy::pointers_in_nomem_asm_block)]
 
 use alloc::vec::Vec;
@@ -30,8 +28,8 @@ use crate::filter::MAX_PROBES;
 pub(crate) use blocks::{GROUP, in_groups, in_groups_of, prefetch};
 pub(crate) use key::{Key, as_keys};
 
-/// The same value, of which the compiler does not know where it comes from:
-/// what it then finds out and makes of it is slower.
+/// The value itself, hidden from the optimiser: from what it knows of the value it would generate
+/// slower or longer code here.
 #[cfg(leveldb_bloom_avx2)]
 macro_rules! opaque {
     ($value:expr) => {{
@@ -43,14 +41,15 @@ macro_rules! opaque {
     }};
 }
 
-/// Has the function begin where a cache line does, wherever the linker puts it: in some places loops
-/// take up to 1.15 times as long (AMD EPYC of the fifth generation, 2026-11-23). No instructions: what
-/// is aligned is the end of its section, which by that is aligned itself. Where functions have no
-/// sections of their own, which compilers for Linux give them, it does nothing for it. With a number,
-/// so many bytes do nothing before what follows.
+/// Makes the function begin at a cache line, wherever the linker puts it: at some addresses loops
+/// take up to 1.15 times as long (AMD EPYC of the fifth generation, 2026-11-23). It adds no
+/// instructions. The directives align the end of the function's section, and thereby the section,
+/// at whose beginning the function is. Without effect where functions have no sections of their
+/// own, which compilers for Linux give them. With a number, so many bytes of no-ops are put before
+/// the code that follows.
 macro_rules! at_line {
     ($($bytes:literal)?) => {
-        // SAFETY: no instructions, or none that do anything.
+        // SAFETY: the assembler emits no instructions for this, or no-ops.
         #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64", target_os = "linux"))]
         unsafe {
             core::arch::asm!(
@@ -81,21 +80,28 @@ pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 
-/// One implementation of the filter's work. Only a kernel that this machine
-/// can run is ever handed out, which is what makes the methods safe.
+/// One implementation of a filter's work. A kernel is only handed out (by [`best`](Self::best),
+/// [`available`](Self::available) and [`by_name`](Self::by_name)) if this machine can run it, which
+/// is what makes its methods safe.
 pub struct Kernel {
     name: &'static str,
     /// Whether this machine can run it.
     supported: fn() -> bool,
-    /// Whether this machine can run it, and without running all else slower.
+    /// Whether this machine can run it, and without slowing down what else the program does.
     preferred: fn() -> bool,
+    /// The functions of a kernel may only be called where `supported` is true. This one is given as
+    /// many hashes as keys.
     hash_keys: unsafe fn(&[Key], &mut [u32]),
-    /// Is not asked for what `portable::are_few` says of.
+    /// Given an array that is not empty, at most [`MAX_PROBES`] probes, and keys that are not few
+    /// (`portable::are_few`). Initialises all of the array.
     create: unsafe fn(&[Key], u32, &mut [MaybeUninit<u8>]),
+    /// Given an array that is not empty, and at most [`MAX_PROBES`] probes.
     insert_hashes: unsafe fn(&[u32], u32, &mut [u8]),
     may_match: unsafe fn(Key, &[u8]) -> bool,
-    /// Is asked for `MANY_ASKED` keys or more.
+    /// Given at least [`MANY_ASKED`] keys, and as many results. Like the next, it writes only 0 and
+    /// 1 to them.
     keys_may_match: unsafe fn(&[Key], &[u8], &mut [u8]) -> usize,
+    /// Given as many results as filters.
     filters_may_match: unsafe fn(Key, &[Key], &mut [u8]) -> usize,
 }
 
@@ -118,14 +124,14 @@ static KERNELS: &[Kernel] = &[
 /// The last of them, which every target has.
 static PORTABLE: &Kernel = &KERNELS[KERNELS.len() - 1];
 
-/// What is known of each of [`Kernel::NAMES`].
+/// The outcome of the self-check, for each of [`Kernel::NAMES`].
 static VERDICTS: [AtomicU8; Kernel::NAMES.len()] =
     [const { AtomicU8::new(UNTRIED) }; Kernel::NAMES.len()];
 const UNTRIED: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Each kernel is there once.
+/// By name, which no two kernels share.
 impl PartialEq for Kernel {
     fn eq(&self, other: &Kernel) -> bool {
         self.name == other.name
@@ -144,24 +150,25 @@ impl Kernel {
     /// The names of all kernels there are, whether or not this machine or build has them.
     pub const NAMES: &'static [&'static str] = &["avx512", "avx2", "neon", "portable"];
 
-    /// The kernels this machine can run, the fastest first: all but one that
-    /// [failed](Self::failed).
+    /// The kernels this machine can run, the fastest first, except those that failed their
+    /// self-check (see [`failed`](Self::failed)).
     pub fn available() -> impl Iterator<Item = &'static Kernel> {
         KERNELS.iter().filter(|kernel| (kernel.supported)() && kernel.passes())
     }
 
-    /// The fastest kernel this machine can run without running all else
-    /// slower, as Intel's processors do while AVX-512 multiplies; the
-    /// portable one, if that one [failed](Self::failed).
+    /// The fastest kernel this machine can run without slowing down what else the program does (as
+    /// Intel's processors do, which lower their clock while AVX-512 multiplies); the portable one,
+    /// if that kernel failed its self-check (see [`failed`](Self::failed)).
     #[must_use]
     #[inline]
     pub fn best() -> &'static Kernel {
-        // Nothing to choose from: a program for such a machine need not hold what it does not call.
+        // Nothing to choose from: a constant, so that the linker can drop the self-check and the
+        // rest.
         if KERNELS.len() == 1 {
             return PORTABLE;
         }
         static BEST: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
-        // SAFETY: NULL, or the reference to a static that was stored below.
+        // SAFETY: NULL, or a reference to a static, which `find_best` stored.
         match unsafe { BEST.load(Ordering::Relaxed).as_ref() } {
             Some(best) => best,
             None => Self::find_best(&BEST),
@@ -195,9 +202,9 @@ impl Kernel {
         named.find(|kernel| (kernel.supported)() && kernel.passes())
     }
 
-    /// The name of a kernel that was to be used in this process and did not
-    /// give the portable kernel's answers. Each is tried once, before its
-    /// first use, on a few keys.
+    /// The name of a kernel that failed its self-check in this process, or the first of several.
+    /// Before its first use each kernel is tried once on a few keys, and fails unless it gives the
+    /// portable kernel's answers.
     #[must_use]
     pub fn failed() -> Option<&'static str> {
         let mut verdicts = Self::NAMES.iter().zip(&VERDICTS);
@@ -205,7 +212,8 @@ impl Kernel {
         failed.map(|(name, _)| *name)
     }
 
-    /// Whether the kernel gives the portable one's answers; found out once.
+    /// Whether the kernel gives the portable one's answers; tried at the first call. Only for a
+    /// kernel that this machine can run.
     #[inline(never)]
     fn passes(&self) -> bool {
         let mut verdicts = Self::NAMES.iter().zip(&VERDICTS);
@@ -232,15 +240,15 @@ impl Kernel {
     /// Hashes `keys[i]` into `hashes[i]`, for as many as both have.
     pub(crate) fn hash_keys(&self, keys: &[Key], hashes: &mut [u32]) {
         let (keys, hashes) = same_length(keys, hashes);
-        // SAFETY: `available` handed this kernel out, so the machine has its
-        // instructions; the lengths are equal.
+        // SAFETY: this machine can run the kernel, as whoever handed it out has seen (`available`,
+        // `named`, `best_of`); `same_length` made the lengths equal.
         unsafe { (self.hash_keys)(keys, hashes) }
     }
 
     /// Writes the bit array (the filter without its k byte) of `keys` with
     /// `k` probes each. What `array` held before does not matter; afterwards
     /// all of it is initialised. More than 30 probes count as 30.
-    // Once, not wherever a filter is made: 150 bytes less, for 0.4 ns a filter.
+    // Not inlined wherever a filter is made: that saves 150 bytes and costs 0.4 ns a filter.
     #[inline(never)]
     pub(crate) fn create_uninit(&self, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         if array.is_empty() {
@@ -250,8 +258,8 @@ impl Kernel {
         if portable::are_few(keys, array.len()) {
             portable::create(keys, k, array);
         } else {
-            // SAFETY: `available` handed this kernel out, so the machine has its
-            // instructions; the array is not empty and k is at most 30.
+            // SAFETY: this machine can run the kernel, as whoever handed it out has seen; the array
+            // was seen not to be empty, and `min` made k at most 30.
             unsafe { (self.create)(keys, k, array) }
         }
         #[cfg(leveldb_bloom_planted)]
@@ -262,8 +270,8 @@ impl Kernel {
     #[inline]
     pub(crate) fn create(&self, keys: &[Key], k: u32, array: &mut [u8]) {
         let array: *mut [u8] = array;
-        // SAFETY: the same memory; a kernel writes nothing but initialised
-        // bytes to it.
+        // SAFETY: `array` is lent to us alone, and `create_uninit` writes only initialised bytes to
+        // it, so that it stays a slice of u8.
         self.create_uninit(keys, k, unsafe { &mut *(array as *mut [MaybeUninit<u8>]) })
     }
 
@@ -273,7 +281,8 @@ impl Kernel {
     pub(crate) fn append(&self, keys: &[Key], k: u32, len: usize, to: &mut Vec<u8>) -> bool {
         let Some(array) = to.spare_capacity_mut().get_mut(..len) else { return false };
         self.create_uninit(keys, k, array);
-        // SAFETY: there is room for so many, and `create_uninit` initialised all of it.
+        // SAFETY: `get_mut` found room for `len` more bytes, and `create_uninit` initialised all of
+        // them.
         unsafe { to.set_len(to.len() + len) }
         true
     }
@@ -283,7 +292,7 @@ impl Kernel {
         if array.is_empty() {
             return;
         }
-        // SAFETY: as in `create_uninit`.
+        // SAFETY: as in `create_uninit`: the machine, an array that is not empty, and `min`.
         unsafe { (self.insert_hashes)(hashes, k.min(MAX_PROBES), array) }
     }
 
@@ -292,7 +301,7 @@ impl Kernel {
     pub(crate) fn may_match(&self, key: Key, filter: &[u8]) -> bool {
         #[cfg(leveldb_bloom_planted)]
         crate::planted::in_query(filter);
-        // SAFETY: `available` handed this kernel out.
+        // SAFETY: this machine can run the kernel, as whoever handed it out has seen.
         unsafe { (self.may_match)(key, filter) }
     }
 
@@ -304,18 +313,19 @@ impl Kernel {
         filter: &[u8],
         results: &mut [bool],
     ) -> usize {
-        // SAFETY: `answer` writes nothing else.
+        // SAFETY: a kernel writes only 0 and 1 to results (see the field `keys_may_match`).
         self.answer(keys, filter, unsafe { ones_and_zeros(results) })
     }
 
-    /// `keys_may_match`, with ones and zeros for answers.
+    /// `keys_may_match` with answers of 1 and 0.
     #[inline]
     fn answer(&self, keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
         let (keys, results) = same_length(keys, results);
         if keys.len() < MANY_ASKED {
             return portable::keys_may_match(keys, filter, results);
         }
-        // SAFETY: `available` handed this kernel out; the lengths are equal, and not less.
+        // SAFETY: this machine can run the kernel, as whoever handed it out has seen; `same_length`
+        // made the lengths equal, and there are `MANY_ASKED` keys or more.
         unsafe { (self.keys_may_match)(keys, filter, results) }
     }
 
@@ -328,7 +338,8 @@ impl Kernel {
         results: &mut [bool],
     ) -> usize {
         let (filters, results) = same_length(filters, results);
-        // SAFETY: `available` handed this kernel out; the lengths are equal.
+        // SAFETY: this machine can run the kernel, as whoever handed it out has seen; `same_length`
+        // made the lengths equal; a kernel writes only 0 and 1 to results.
         unsafe { (self.filters_may_match)(key, filters, ones_and_zeros(results)) }
     }
 }
@@ -338,14 +349,14 @@ pub(crate) fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     portable::hash_may_match(hash, filter)
 }
 
-/// Answers as kernels write them, and as they are in memory.
+/// The memory of `answers` as bytes, which is how kernels write answers.
 ///
 /// # Safety
-/// Nothing but 1 or 0 is written to them, as all kernels do.
+/// The caller writes nothing but 1 or 0 to them.
 #[inline(always)]
 unsafe fn ones_and_zeros(answers: &mut [bool]) -> &mut [u8] {
     let answers: *mut [bool] = answers;
-    // SAFETY: a bool is a byte, 1 or 0, and stays so by the caller's word.
+    // SAFETY: a bool is a byte of 1 or 0, and the caller writes no other.
     unsafe { &mut *(answers as *mut [u8]) }
 }
 
@@ -356,27 +367,27 @@ fn same_length<'a, 'b, A, B>(a: &'a [A], b: &'b mut [B]) -> (&'a [A], &'b mut [B
     (a.get(..n).unwrap_or(&[]), b.get_mut(..n).unwrap_or(&mut []))
 }
 
-/// Hands an answer on through a branch.
+/// Returns `answer` by way of a branch.
 ///
-/// Without it an address computed from the answer would wait for the whole
-/// query; with it the processor guesses the answer and goes on. A chain of
-/// dependent queries is slower than stock LevelDB's otherwise.
+/// An address that is computed from the answer would otherwise wait for the whole query; at a
+/// branch the processor guesses the answer and goes on. Without this, a chain of queries that
+/// depend on each other is slower than stock LevelDB's.
 #[inline(always)]
-// A comparison would be two more instructions.
+// Made of an integer: a comparison would take two more instructions.
 #[allow(clippy::transmute_int_to_bool)]
 fn through_a_branch(answer: bool) -> bool {
     if !answer {
         return false;
     }
     #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-    // Not a byte: to write one waits for the rest of its register.
+    // A whole register, because writing a byte of it would wait for the rest.
     let mut yes = 1usize;
-    // Nothing happens here, but a compiler cannot know, so it has to branch.
+    // No instruction, but the compiler cannot know that, and so has to branch.
     #[cfg(leveldb_bloom_asm)]
-    // SAFETY: an empty instruction sequence.
+    // SAFETY: the assembler emits no instructions for a comment.
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))
     }
-    // SAFETY: it is 1 still.
+    // SAFETY: `yes` is 1 still: the assembly above has no instructions.
     unsafe { core::mem::transmute::<u8, bool>(yes as u8) }
 }

@@ -40,7 +40,7 @@ const LANES: usize = 4;
 
 #[inline(always)]
 fn step<const SHIFT: i32>(h: uint32x4_t, word: uint32x4_t) -> uint32x4_t {
-    // SAFETY: NEON is part of this target.
+    // SAFETY: build.rs includes this module only where NEON is part of the target.
     unsafe {
         let h = vmulq_u32(vaddq_u32(h, word), vdupq_n_u32(M));
         veorq_u32(h, vshrq_n_u32::<SHIFT>(h))
@@ -51,7 +51,7 @@ fn step<const SHIFT: i32>(h: uint32x4_t, word: uint32x4_t) -> uint32x4_t {
 #[inline(always)]
 fn words(block: impl Fn(usize) -> uint32x4_t) -> [uint32x4_t; 4] {
     let (a, b, c, d) = (block(0), block(1), block(2), block(3));
-    // SAFETY: NEON is part of this target.
+    // SAFETY: build.rs includes this module only where NEON is part of the target.
     unsafe {
         let pair = |x, y| (vreinterpretq_u64_u32(x), vreinterpretq_u64_u32(y));
         let (ab, cd) = pair(vtrn1q_u32(a, b), vtrn1q_u32(c, d));
@@ -72,8 +72,9 @@ fn hash_four(keys: &[Key; LANES]) -> [u32; LANES] {
     if keys.iter().any(|key| key.len() != len) {
         return keys.map(|key| portable::hash(key.as_bytes()));
     }
-    // SAFETY: NEON is part of this target; 16 bytes are read where each key
-    // has them, or from the copy below.
+    // SAFETY: build.rs includes this module only where NEON is part of the target. All keys have
+    // `len` bytes, so 16 bytes follow `at` in the first loop; after it, 16 bytes are read from a
+    // copy.
     unsafe {
         let mut h = vdupq_n_u32(SEED ^ (len as u32).wrapping_mul(M));
         let mut at = 0;
@@ -128,7 +129,8 @@ fn positions_of(hashes: [u32; LANES], k: u32, modulus: Modulus, mut set: impl Fn
     let delta = hashes.map(|h| h.rotate_right(17));
     let step = delta.map(|delta| modulus.rem(delta));
     let first = hashes.map(|h| modulus.rem(h));
-    // SAFETY: NEON is part of this target; every array is of four.
+    // SAFETY: build.rs includes this module only where NEON is part of the target; every array has
+    // the four values that are loaded.
     unsafe {
         let (mut sum, mut p) = (vld1q_u32(hashes.as_ptr()), vld1q_u32(first.as_ptr()));
         let (delta, step) = (vld1q_u32(delta.as_ptr()), vld1q_u32(step.as_ptr()));
@@ -171,8 +173,8 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         let done = scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
             each_position(keys, k, modulus, |p| {
-                // SAFETY: a position is less than the array's bits, of which
-                // `bytes` has a byte each.
+                // SAFETY: `modulus` was made for this array's length, so that a position is less
+                // than its bits, for each of which `bytes` has a byte.
                 unsafe { *bytes.get_unchecked_mut(p as usize) = portable::SET }
             });
             portable::pack(bytes, array);
@@ -183,7 +185,8 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
     let array = bits::zeroed(array);
     each_position(keys, k, modulus, |p| {
-        // SAFETY: a position is less than the array's bits.
+        // SAFETY: `modulus` was made for this array's length, so that a position is less than its
+        // bits.
         unsafe { bits::set_bit(array, p) }
     });
 }
@@ -196,7 +199,8 @@ fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     for four in &mut groups {
         if let Ok(four) = four.try_into() {
             positions_of(four, k, modulus, |p| {
-                // SAFETY: a position is less than the array's bits.
+                // SAFETY: `modulus` was made for this array's length, so that a position is less
+                // than its bits.
                 unsafe { bits::set_bit(array, p) }
             });
         }

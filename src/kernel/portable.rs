@@ -5,22 +5,19 @@
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
 //! with these departures:
-//! 1. Four keys are hashed side by side, to the end of the longest: a step of
-//!    the hash waits for the one before, and where a key ends is what a branch
-//!    predictor cannot know.
-//! 2. Filters of up to 32 Kbit set a *byte* per bit in scratch memory, packed
-//!    at the end (see `bits::BYTE_PER_BIT_MAX`); of six keys or fewer one of 64
-//!    bits is made in a register.
-//! 3. Remainders come from multiplication, for four keys in turn (see `bits`),
-//!    but where one key is asked of one filter by few probes (see `few`), and
-//!    where a word has 32 bits. Arrays of 2^31 bits and more take the
-//!    specification's way, and so do queries of arrays beyond `FAR`.
-//! 4. Keys are asked for before they are needed, and so are the bits of an array
-//!    beyond `FAR_TO_SET`.
-//! 5. A query asks for four bits before it looks whether one was clear: where
-//!    among them is what a branch predictor cannot know. An array of 64 bits is a
-//!    word, of which it asks for all. An array too large for caches is asked for
-//!    one after another.
+//! 1. Four keys are hashed side by side, to the end of the longest: a step of the hash waits for
+//!    the one before, and where a key ends a branch predictor cannot know.
+//! 2. A filter of up to 32 Kbit is built with a *byte* per bit in scratch memory, and packed at the
+//!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for six keys or fewer is built in a
+//!    register.
+//! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
+//!    one filter asked for one key by few probes (see `few`), and targets with 32-bit words. Arrays
+//!    of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the specification does.
+//! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
+//!    `FAR_TO_SET`.
+//! 5. A query reads four bits before it branches on whether one was clear, because which one that
+//!    is a branch predictor cannot know. An array of 64 bits is read as a word, and all its probes
+//!    before the branch. An array too large for caches is read bit by bit.
 
 #[cfg(all(target_arch = "x86", target_feature = "sse2"))]
 use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
@@ -56,18 +53,19 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
-/// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer: two
-/// keys of 44 bits took 31 ns each, with AVX2 48 and with AVX-512 56, and six in a register 5.7
-/// rather than 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). So many long keys as are
-/// hashed side by side are few, too: three of 200 bytes took 120 ns, with AVX2 275 (Intel Xeon with AMX,
-/// 2026-11-26), and four 103, with AVX-512 194 (2026-11-24).
+/// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer than
+/// this one: two keys of 44 bits took 31 ns each, with AVX2 48 and with AVX-512 56; six keys in a
+/// register 5.7 ns in place of 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). Long
+/// keys are few only up to the number that is hashed side by side: three of 200 bytes took 120 ns,
+/// with AVX2 275 (Intel Xeon with AMX, 2026-11-26), and four 103, with AVX-512 194 (2026-11-24).
 #[inline(always)]
 pub(super) fn are_few(keys: &[Key], bytes: usize) -> bool {
     let few = keys.len() < 4 || fit_a_register(keys.len(), bytes);
     few && (keys.len() <= SIDE_BY_SIDE || !are_long(keys, 2, 200))
 }
 
-/// 64 bits are the fewest that a policy makes.
+/// Whether the array has 64 bits, the fewest that a policy makes, and so few keys that a register
+/// is faster than a byte per bit.
 #[inline(always)]
 const fn fit_a_register(keys: usize, bytes: usize) -> bool {
     bytes == 8 && keys < 7
@@ -85,20 +83,20 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 pub(super) fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         if let Some(modulus) = Modulus::new(array.len()) {
-            // SAFETY: the array's modulus.
+            // SAFETY: `modulus` was made for this array's length.
             if unsafe { create_by_bytes(keys, k, modulus, array) } {
                 return;
             }
         }
     }
-    // SAFETY: neither asks for anything.
+    // SAFETY: `hash_keys` and `insert_hashes` of this module are safe functions.
     unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
 /// An array of 64 bits.
 #[inline(always)]
 fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // The remainder is the sum's last six bits.
+    // A remainder by 64 is the last six bits.
     let mut all = 0u64;
     for key in keys {
         let mut sum = hash(key.as_bytes());
@@ -113,6 +111,8 @@ fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     }
 }
 
+/// False, with `array` unchanged, where there is no scratch memory.
+///
 /// # Safety
 /// The modulus is of the array's bits.
 unsafe fn create_by_bytes(
@@ -123,8 +123,8 @@ unsafe fn create_by_bytes(
 ) -> bool {
     scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
         blocks::in_blocks(keys, false, hash_keys, |hashes| {
-            // SAFETY: a position is less than the array's bits, by the caller's word, and
-            // `bytes` has a byte for each.
+            // SAFETY: by the caller's word the modulus is the array's, so that a remainder is less
+            // than its bits, for each of which `bytes` has a byte.
             let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
             bits::each_sum(hashes, k, |sum| set(modulus.rem(sum)));
         });
@@ -136,20 +136,21 @@ unsafe fn create_by_bytes(
 /// first bits of sixteen in one instruction.
 pub(super) const SET: u8 = if cfg!(target_feature = "sse2") { 0x80 } else { 1 };
 
-/// A bit for each byte, which are 0 or `SET`, and for an odd number of eights eight more. Writes all
-/// of `array`.
+/// Packs bytes of 0 or `SET` into bits, and writes all of `array`. `bytes` has one for each bit,
+/// and eight more where `array` has an odd number of bytes.
 #[inline(always)]
 pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
     debug_assert!(bytes.len() >= (array.len() * 8).next_multiple_of(16), "all of it is written");
     #[cfg(target_feature = "sse2")]
     {
-        // SAFETY: sixteen bytes; every processor of this target has SSE2.
+        // SAFETY: `chunks_exact` gives sixteen bytes; `cfg` says that every processor of this
+        // target has SSE2.
         let packed = |sixteen: &[u8]| unsafe {
             _mm_movemask_epi8(_mm_loadu_si128(sixteen.as_ptr().cast())) as u16
         };
         let (mut two, mut sixteen) = (array.chunks_exact_mut(2), bytes.chunks_exact(16));
         for (out, sixteen) in (&mut two).zip(&mut sixteen) {
-            // SAFETY: two bytes.
+            // SAFETY: `chunks_exact_mut` gives two bytes.
             unsafe { out.as_mut_ptr().cast::<u16>().write_unaligned(packed(sixteen)) }
         }
         if let ([out], Some(sixteen)) = (two.into_remainder(), sixteen.next()) {
@@ -167,7 +168,7 @@ pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
 }
 
 pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
-    // No more than there is room for below, whoever calls.
+    // `positions` below has room for no more, whoever calls.
     let k = k.min(MAX_PROBES);
     match Modulus::new(array.len()) {
         Some(modulus) if array.len() > FAR_TO_SET => {
@@ -179,14 +180,16 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
                     for _ in 0..k {
                         let p = modulus.rem(sum);
                         blocks::prefetch_line(array.as_ptr().wrapping_add((p / 8) as usize));
-                        // SAFETY: k positions of each hash are `ASKED_FOR` at most.
+                        // SAFETY: a chunk has `ASKED_FOR` / k hashes at most, with k positions
+                        // each: `n` is less than `ASKED_FOR`.
                         unsafe { positions.get_unchecked_mut(n) }.write(p);
                         n += 1;
                         sum = sum.wrapping_add(h.rotate_right(17));
                     }
                 }
                 for p in positions.iter().take(n) {
-                    // SAFETY: written above, and less than the array's bits.
+                    // SAFETY: the loop above wrote the first `n`, each a remainder by the array's
+                    // bits.
                     unsafe { bits::set_bit(array, p.assume_init()) }
                 }
             }
@@ -211,7 +214,8 @@ pub(super) const FAR_TO_SET: usize = 8 << 20;
 fn insert(hashes: &[u32], k: u32, array: &mut [u8]) {
     if let Some(modulus) = Modulus::new(array.len()) {
         let mut set = |sum: u32| {
-            // SAFETY: a position is less than the array's bits.
+            // SAFETY: `modulus` was made for this array's length, so its remainders are less than
+            // the array's bits.
             let byte = unsafe { array.get_unchecked_mut(modulus.byte(sum)) };
             // By the last three bits of the sum: the bits are a multiple of 8.
             *byte |= 1u8.rotate_left(sum);

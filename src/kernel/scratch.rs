@@ -1,5 +1,5 @@
-//! Working memory: the stack for little, the allocator for more. Where it has nothing to give, the work
-//! is done in a way that needs none.
+//! Working memory: a little from the stack, more from the allocator. Where the allocator has none,
+//! the caller does its work in a way that needs none.
 
 use alloc::alloc::{alloc, dealloc};
 use core::alloc::Layout;
@@ -8,11 +8,11 @@ use core::ptr;
 
 use super::Key;
 
-/// What a create may take from the caller's stack for bits, in bytes.
+/// How many bytes of the caller's stack a kernel may take for a byte per bit.
 const BYTES_ON_STACK: usize = 4096;
 
-/// The longest filter, its last byte included, that kernels create on the stack: they ask for a
-/// byte a bit.
+/// The longest filter, its last byte included, that kernels create without asking the allocator:
+/// they use a byte for each of its bits.
 pub(crate) const FILTER_ON_STACK: usize = BYTES_ON_STACK / 8 + 1;
 
 /// How many keys are listed on the stack.
@@ -53,7 +53,7 @@ pub(crate) fn with_keys<'k>(
     }) && all
 }
 
-/// What the allocator gave, or NULL. It is given back even where a caller's key panics.
+/// Memory from the allocator, or NULL. Given back on drop, and so also if a caller's key panics.
 struct Allocated {
     memory: *mut u8,
     layout: Layout,
@@ -79,12 +79,14 @@ fn with<T: Copy, const ON_STACK: usize>(len: usize, f: impl FnOnce(&mut [MaybeUn
         None => {
             let Ok(layout) = Layout::array::<T>(len) else { return false };
             allocated.layout = layout;
-            // SAFETY: not of no bytes: those are on the stack.
+            // SAFETY: the layout is not of zero bytes: a `len` of 0 was found on the stack above,
+            // and T is not zero-sized (bytes and keys).
             allocated.memory = unsafe { alloc(layout) };
             if allocated.memory.is_null() {
                 return false;
             }
-            // SAFETY: fresh memory of that many values, which nothing else refers to.
+            // SAFETY: `alloc` just gave this memory for `len` values, and nothing else refers to
+            // it.
             unsafe { core::slice::from_raw_parts_mut(allocated.memory.cast(), len) }
         }
     };

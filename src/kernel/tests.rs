@@ -56,8 +56,8 @@ fn may_match(key: &[u8], filter: &[u8]) -> bool {
     }
 }
 
-/// The answers as a kernel writes them, which may be nothing but 1 or 0. Of many keys `Kernel::answer`
-/// has them.
+/// The answers as a kernel writes them, which may be nothing but 1 or 0. Of many keys
+/// `Kernel::answer` has them.
 fn filters_may_match(kernel: &Kernel, key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let (filters, results) = super::same_length(filters, results);
     unsafe { (kernel.filters_may_match)(key, filters, results) }
@@ -400,7 +400,8 @@ fn far(kernel: &Kernel) {
     let last: Vec<&[u8]> = last.iter().map(|key| &key[..]).collect();
     // Of many lengths, which are hashed in blocks.
     let mixed: Vec<&[u8]> = (0..200).map(|i| &data[i * 19..][..i % 77]).collect();
-    // Where the keys that come next are asked for, where the bits are, and where places are too large.
+    // Where the keys that come next are asked for, where the bits are, and where places are too
+    // large.
     let asked_for = 3 << 18;
     let around = [asked_for, asked_for + 1, super::portable::FAR_TO_SET, bytes];
     for bytes in around.into_iter().chain([1 << 24, (1 << 24) + (1 << 22)]) {

@@ -90,7 +90,8 @@ fn the_header_is_the_generated_one() {
         .generate()
         .expect("the exports can be parsed")
         .write(&mut generated);
-    // A comment of C++ behind an #endif is an error to a C90 compiler, even where it skips the rest.
+    // A comment of C++ behind an #endif is an error to a C90 compiler, even where it skips the
+    // rest.
     let generated = String::from_utf8(generated)
         .expect("UTF-8")
         .replace(
@@ -152,7 +153,7 @@ fn cdef(header: &str) -> String {
             if let (Some("#define"), Some(name), Some(value)) =
                 (words.next(), words.next(), words.next())
             {
-                // A text cannot be said in C without a preprocessor.
+                // A string cannot be declared without a preprocessor.
                 if value.parse::<i32>().is_ok() {
                     writeln!(numbers, "  {name} = {value},").expect("memory");
                 }

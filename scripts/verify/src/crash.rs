@@ -20,7 +20,8 @@ pub fn report(seed: u64) {
     }
 }
 
-/// From now on Ctrl-C ends the random stage as if enough had been asked; the second one the process.
+/// From now on Ctrl-C ends the random stage as if enough had been asked; the second one the
+/// process.
 pub fn end_when_interrupted() {
     let handler: extern "C" fn(libc::c_int) = interrupted;
     for signal in [libc::SIGINT, libc::SIGTERM] {

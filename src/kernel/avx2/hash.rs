@@ -8,9 +8,9 @@ use super::super::{Key, blocks, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
-/// Where the bytes left after a key's whole blocks are in what `load_rest`
-/// loads: first for keys of 8 to 15 bytes, then for longer ones by how many are
-/// left. None is at -1.
+/// A shuffle that picks, from what `load_rest` loads, the bytes after a key's last whole block of
+/// 16, and zeros (-1) after them. Rows 0 to 7 are for keys of 8 to 15 bytes, the others for longer
+/// ones, by how many bytes are left.
 static PLACES: [[i8; 16]; 24] = {
     let mut table = [[-1; 16]; 24];
     let mut row = 0;
@@ -34,8 +34,8 @@ pub(in super::super) static ZEROS: [u8; 16] = [0; 16];
 /// (AMD EPYC of the third generation, 2026-11).
 const GROUPS: usize = 4;
 
-/// Hashes of `n` keys, a vector for each eight, in the order of `words`. The last eight end where
-/// the keys end, and may be some of those before.
+/// The hashes of `n` keys, a vector for each eight, in the lane order that `words` leaves. The last
+/// vector's keys end where the keys end, so some of them may be in the vector before as well.
 #[derive(Clone, Copy)]
 pub(super) struct Eights<'h> {
     pub h: &'h [__m256i],
@@ -52,8 +52,8 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
     let mut h = [const { MaybeUninit::<__m256i>::uninit() }; BLOCK / LANES];
     for at in (0..n).step_by(BLOCK) {
-        // SAFETY: the caller has AVX2. At least eight keys are hashed, and as many
-        // vectors written and read.
+        // SAFETY: the caller has AVX2. `hash` is given at least eight keys, as the slice begins at
+        // `n - LANES` or before; it writes a vector for each eight, and no others are read.
         unsafe {
             let h: *mut __m256i = opaque!(h.as_mut_ptr().cast());
             hash(keys.get_unchecked(at.min(n - LANES)..), false, h);
@@ -77,8 +77,8 @@ pub(super) unsafe fn each_hashed(keys: &[Key], for_large: bool, mut f: impl FnMu
     let mut h = [const { MaybeUninit::<__m256i>::uninit() }; BLOCK / LANES];
     for at in (0..n).step_by(BLOCK) {
         let from = at.min(n - LANES);
-        // SAFETY: eight keys follow `from`; a vector is written for each eight keys
-        // that are hashed, and read for no others.
+        // SAFETY: `at_least_eight` gave `n` keys, eight or more, and `from` is at most `n - LANES`.
+        // `hash` writes a vector for each eight keys, and no others are read.
         unsafe {
             let h: *mut __m256i = h.as_mut_ptr().cast();
             hash(slice::from_raw_parts(keys.add(from), n - from), for_large, h);
@@ -107,7 +107,7 @@ pub(in super::super) fn at_least_eight<'k>(
 fn behind_copies<'k>(first: Key<'k>, keys: &[Key<'k>], room: &mut [MaybeUninit<Key<'k>>; LANES]) {
     let (copies, rest) = room.split_at_mut(LANES - keys.len());
     copies.fill(MaybeUninit::new(first));
-    // SAFETY: there is room for as many behind the copies.
+    // SAFETY: `split_at_mut` left room for exactly these keys.
     unsafe {
         rest.as_mut_ptr().cast::<Key<'k>>().copy_from_nonoverlapping(keys.as_ptr(), keys.len())
     };
@@ -137,7 +137,8 @@ unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
         // At least eight: the last may be some of those before.
         let from = at.min(n - LANES);
         let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from, GROUPS);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's word; `from` is at most `n - LANES`, so that each run has eight keys
+        // at least.
         unsafe {
             let h = h.add(at / LANES);
             match groups.common_length() {
@@ -153,7 +154,7 @@ unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
     }
 }
 
-/// Keys by eights, at least one.
+/// A run of eight keys or more, hashed by eights.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Groups<'k> {
     pub keys: *const Key<'k>,
@@ -161,7 +162,7 @@ pub(in super::super) struct Groups<'k> {
 }
 
 impl<'k> Groups<'k> {
-    /// Of at least 8 keys as many as are hashed side by side, in so many groups.
+    /// Of `n` keys, eight or more, as many as `most` eights have.
     #[inline(always)]
     pub fn of(keys: *const Key<'k>, n: usize, most: usize) -> Self {
         Groups { keys, n: n.min(most * LANES) }
@@ -180,11 +181,11 @@ impl<'k> Groups<'k> {
         self.starts().map(move |start| self.keys.wrapping_add(start)).enumerate()
     }
 
-    /// Hashes what keys of `len` bytes have in whole blocks of 16: `block` takes eight a block on, from
-    /// `first`, or from what it made of the block before.
+    /// Hashes the whole blocks of 16 of keys of `len` bytes. `block` takes the hashes of eight keys
+    /// a block further, beginning with `first`.
     ///
     /// # Safety
-    /// There is room for a vector of hashes for each eight.
+    /// The keys are there, `len` bytes each, and room for a vector of hashes for each eight.
     #[inline(always)]
     pub unsafe fn hash_blocks<H: Copy>(
         self,
@@ -208,11 +209,11 @@ impl<'k> Groups<'k> {
         }
     }
 
-    /// Whether 32 keys or more of that length lie as far apart as makes their blocks, one by one, fall
-    /// on a few lines of the first cache: more keys side by side than it has room for there, and each
-    /// is fetched four times. Their eights are then hashed one after the other: 1,000 keys of 2,048
-    /// bytes took 0.66 of the time with AVX2 and 0.51 with AVX-512, of 4,096 bytes 0.38 and 0.33
-    /// (AMD EPYC of the fourth generation, 2026-11-24).
+    /// Whether 32 keys or more of that length lie as far apart as makes their blocks, one by one,
+    /// fall on a few lines of the first cache: more keys side by side than it has room for there,
+    /// and each is fetched four times. Their eights are then hashed one after the other: 1,000 keys
+    /// of 2,048 bytes took 0.66 of the time with AVX2 and 0.51 with AVX-512, of 4,096 bytes 0.38
+    /// and 0.33 (AMD EPYC of the fourth generation, 2026-11-24).
     ///
     /// # Safety
     /// There are two keys.
@@ -232,10 +233,10 @@ impl<'k> Groups<'k> {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     unsafe fn common_length(self) -> Option<usize> {
-        // SAFETY: the caller's word; two words a key.
+        // SAFETY: the caller's word; a key is two words, so that four loads read eight keys.
         unsafe {
             let len = (*self.keys).len();
-            // Two tell most lists of mixed lengths.
+            // The first two keys already show most lists to be of mixed lengths.
             if len != (*self.keys.add(1)).len() {
                 return None;
             }
@@ -254,7 +255,10 @@ impl<'k> Groups<'k> {
     }
 }
 
-/// Eight lanes hold keys 0, 2, 4, 6, 1, 3, 5, 7 while they are hashed; this is the order of keys.
+/// Hashes in the order of the keys, from lanes that hold keys 0, 2, 4, 6, 1, 3, 5, 7.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn in_order(h: __m256i) -> __m256i {
@@ -262,7 +266,10 @@ pub(in super::super) unsafe fn in_order(h: __m256i) -> __m256i {
     unsafe { _mm256_permutevar8x32_epi32(h, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)) }
 }
 
-/// The four words of the 16-byte blocks of eight keys, a vector each.
+/// The 16-byte blocks of eight keys, transposed: a vector for each of their four words.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
@@ -282,6 +289,9 @@ unsafe fn words(block: impl Fn(usize) -> __m128i) -> [__m256i; 4] {
 }
 
 /// A step of the hash, with `SHIFT` 16 for whole words and 24 for what is left.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
@@ -299,11 +309,12 @@ unsafe fn step<const SHIFT: i32>(h: __m256i, word: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
-    // Keys on either side of 16 bytes take the same way, which among mixed
-    // lengths no processor could guess.
+    // Keys of fewer than 16 bytes and longer ones take the same path: which comes next among mixed
+    // lengths, no branch predictor could know.
     let row = if len < 16 { len - 8 } else { 8 + len % 16 };
-    // SAFETY: 8 bytes that begin at most 16 before the key's end and not
-    // before the key, and the key's last 8; the row is less than 24.
+    // SAFETY: the caller's word: the key has 8 bytes or more. Both loads are of 8 bytes of it, the
+    // first from 16 before its end (or from its beginning), the second its last 8; the row is less
+    // than 24.
     unsafe {
         let low = key.add(len.saturating_sub(16)).cast::<i64>().read_unaligned();
         let high = key.add(len - 8).cast::<i64>().read_unaligned();
@@ -318,7 +329,7 @@ unsafe fn load_rest(key: *const u8, len: usize) -> __m128i {
 /// The key has `len` bytes.
 #[inline]
 unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
-    // SAFETY: every load is of bytes the key has.
+    // SAFETY: the caller's word; each branch loads only bytes that a key of such a length has.
     unsafe {
         let end = key.wrapping_add(len);
         let mut low = 0;
@@ -335,7 +346,8 @@ unsafe fn load_short(key: *const u8, len: usize) -> __m128i {
     }
 }
 
-/// The words of what `load_rest` loads of eight keys.
+/// What `load_rest` loads, transposed as by `words`, of eight keys of which some have fewer than 8
+/// bytes.
 ///
 /// # Safety
 /// The processor has AVX2; there are eight keys.
@@ -396,7 +408,8 @@ unsafe fn hash_block(h: __m256i, keys: *const Key, at: usize) -> __m256i {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_rests(groups: Groups, len: usize, h: *mut __m256i) {
-    // SAFETY: every load is of bytes the keys have.
+    // SAFETY: the caller's word: each key has `len` bytes, and `load_rest` and `load_short` read
+    // only bytes that such a key has.
     unsafe {
         for (g, keys) in groups.each() {
             let mut hash = *h.add(g);
@@ -438,7 +451,10 @@ unsafe fn addresses_and_lengths(keys: *const Key) -> (Wide, Wide) {
     }
 }
 
-/// The low halves, in the order of `words`.
+/// The low halves of the lanes, in the lane order of `words`.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn narrow([a, b]: Wide) -> __m256i {
@@ -450,6 +466,9 @@ unsafe fn narrow([a, b]: Wide) -> __m256i {
 }
 
 /// The address of key `i`.
+///
+/// # Safety
+/// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
@@ -471,8 +490,9 @@ unsafe fn address([a, b]: Wide, i: usize) -> *const u8 {
 
 /// Eight keys of any lengths.
 struct Mixed {
-    /// Where the first whole block of 16 bytes is, or `ZEROS`, and how far from there the last.
+    /// The address of each key's first whole block of 16 bytes, or of `ZEROS`.
     first: Wide,
+    /// How far from there the last 16 bytes of the key begin; 0 for `ZEROS`.
     last: Wide,
     lens: __m256i,
 }
@@ -484,16 +504,16 @@ struct Mixed {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn hash_mixed(groups: Groups, h: *mut __m256i) {
     let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
-    // SAFETY: the caller's word; every load is of bytes a key has, or of ZEROS; each of `mixed` is
-    // written before it is read.
+    // SAFETY: the caller's word. A block is loaded within a key's whole blocks, from where `first`
+    // and `last` place it, or from ZEROS; each of `mixed` is written before it is read.
     unsafe {
         let zeros = _mm256_set1_epi64x(ZEROS.as_ptr() as i64);
         let (mut any, mut most) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         for (g, keys) in groups.each() {
             let (start, len) = addresses_and_lengths(keys);
             any = _mm256_or_si256(any, _mm256_or_si256(len[0], len[1]));
-            // Lanes out of whole blocks read their last 16 bytes again, lanes
-            // without any read zeros; nothing is made of either.
+            // Lanes that are past their whole blocks read their key's last 16 bytes again, and
+            // lanes without any read zeros; both keep their hash.
             let whole = len.map(|len| _mm256_cmpgt_epi64(len, _mm256_set1_epi64x(15)));
             let less = len.map(|len| _mm256_sub_epi64(len, _mm256_set1_epi64x(16)));
             let last = [0, 1].map(|i| _mm256_and_si256(whole[i], less[i]));
@@ -504,7 +524,7 @@ pub(in super::super) unsafe fn hash_mixed(groups: Groups, h: *mut __m256i) {
             most = _mm256_max_epi32(most, lens);
             mixed.get_unchecked_mut(g).write(Mixed { first, last, lens });
         }
-        // A longer key's blocks are more than a lane can count.
+        // A length of 2^31 or more does not fit a 32-bit lane: such keys go to the portable kernel.
         let long = _mm256_srli_epi64(any, 31);
         if _mm256_testz_si256(long, long) == 0 {
             for (g, keys) in groups.each() {
@@ -553,7 +573,8 @@ pub(in super::super) unsafe fn hash_mixed(groups: Groups, h: *mut __m256i) {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash_mixed_rests(mut h: __m256i, keys: *const Key) -> __m256i {
-    // SAFETY: every load is of bytes a key has.
+    // SAFETY: the caller's word: eight keys are there, and `rests_side_by_side` is asked only where
+    // all have 8 bytes or more.
     unsafe {
         let (start, len) = addresses_and_lengths(keys);
         let lens = narrow(len);
@@ -575,7 +596,7 @@ unsafe fn hash_mixed_rests(mut h: __m256i, keys: *const Key) -> __m256i {
     }
 }
 
-/// What `load_rest` loads, of eight keys of at least 8 bytes each.
+/// What `load_rest` loads, for eight keys of 8 bytes or more at once, transposed as by `words`.
 ///
 /// # Safety
 /// The processor has AVX2; the keys have these lengths, 8 or more.

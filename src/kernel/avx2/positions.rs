@@ -14,8 +14,8 @@ struct Modulus {
     inverse: __m256i,
 }
 
-/// A modulus, and what is left of 2^32 above its last multiple below it: at
-/// most the modulus.
+/// A modulus, and how far 2^32 is beyond the modulus' last multiple below it (as far as the
+/// modulus, if it divides 2^32): that much a remainder loses where a 32-bit sum wraps.
 #[derive(Clone, Copy)]
 pub(super) struct Wrapping {
     modulus: Modulus,
@@ -123,7 +123,7 @@ impl Positions {
     }
 }
 
-/// Calls `set` with every position of every key's probes.
+/// Calls `set` with the position of every probe of every key.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -151,8 +151,9 @@ pub(super) unsafe fn each_position(
                         let a = a.next();
                         let halves = [_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)];
                         for [first, last] in halves.map(|half| in_pairs(half)) {
-                            // The last four keys are in the last lanes of both halves; if only
-                            // they are left, the others were set before.
+                            // The last four keys are in the last two lanes of both halves. If no
+                            // more than four keys are left, the others here are keys of the eight
+                            // before, whose bits are set already.
                             if left > LANES / 2 {
                                 each_of_two(first);
                             }
@@ -206,8 +207,8 @@ pub(in super::super) static TWO_BY_TWO: [u8; 16] =
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn set_two(array: *mut u8, two: u64) {
-    // SAFETY: the caller's word. The second byte of a register has a name only in
-    // the first four, and beside registers that have been there as long.
+    // SAFETY: the caller's word. The registers are chosen because the second byte has a name only
+    // in the first four, and can be used only in an instruction with none of the newer registers.
     unsafe {
         core::arch::asm!(
             "or byte ptr [rdi + {first}], {two:l}",

@@ -10,7 +10,8 @@ use super::hash::{Eights, each_hashed};
 use super::positions::{Positions, Wrapping, in_pairs};
 use crate::filter::Filter;
 
-/// Which sizes of filter, k byte included, fit in a `Small`.
+/// Which lengths of filter, last byte included, fit in a [`Small`]. A shorter one has 64 bits at
+/// most, for which the inverse would not fit in 32.
 const SMALL: RangeInclusive<usize> = 10..=64;
 
 /// For each size of `SMALL` the bits and the inverse of their bytes: loads instead of a division.
@@ -43,7 +44,8 @@ impl SmallModulus {
     /// The processor has AVX2; the size is in `SMALL`.
     #[inline(always)]
     unsafe fn of(size: usize) -> SmallModulus {
-        // SAFETY: the table has all sizes.
+        // SAFETY: the caller's word: the length is in `SMALL`, for all of which the table has an
+        // entry.
         unsafe {
             let [bits, inverse] = SMALL_MODULI.get_unchecked(size - SMALL.start());
             SmallModulus {
@@ -53,8 +55,8 @@ impl SmallModulus {
         }
     }
 
-    /// `h` modulo the bits. The quotient is that of h / 8, of 29 bits, by the bytes: to what is left of
-    /// it the inverse adds less than 2^29 / 2^35, and there are fewer bytes than 2^6.
+    /// `h` modulo the bits. The quotient is that of h / 8, of 29 bits, by the bytes: to what is
+    /// left of it the inverse adds less than 2^29 / 2^35, and there are fewer bytes than 2^6.
     ///
     /// # Safety
     /// The processor has AVX2.
@@ -72,8 +74,8 @@ impl SmallModulus {
     }
 }
 
-/// From byte i on, a shuffle that moves 16 bytes i places to the front. What it
-/// puts behind them is never asked for.
+/// Read from byte i on, a shuffle that moves the last 16 - i of 16 bytes to the front. What it
+/// leaves behind them is never looked at.
 static TO_FRONT: [u8; 32] = {
     let mut shuffle = [0; 32];
     let mut i = 0;
@@ -84,8 +86,8 @@ static TO_FRONT: [u8; 32] = {
     shuffle
 };
 
-/// A filter's bits. A trait, because closures would not be inlined where the
-/// function that they are in has no instruction set.
+/// The bits of a filter. A trait rather than a closure, which would not be inlined into a function
+/// without the instruction set.
 trait Bits: Copy {
     /// The bits at eight positions, each the lowest of its lane.
     ///
@@ -94,7 +96,7 @@ trait Bits: Copy {
     unsafe fn look_up(self, p: __m256i) -> __m256i;
 }
 
-/// A filter in registers, whose k byte is there and is not asked for.
+/// A filter in registers. Its last byte is there, too, but no position leads to it.
 #[derive(Clone, Copy)]
 struct Small {
     /// The first 32 bytes, or all.
@@ -112,8 +114,8 @@ impl Small {
     #[inline(always)]
     unsafe fn load(filter: &[u8]) -> Small {
         let (start, len) = (filter.as_ptr(), filter.len());
-        // SAFETY: 32 bytes where there are as many, 16 or 8 where there are
-        // fewer; the tables have all sizes.
+        // SAFETY: the caller's word: the length is in `SMALL`. Each branch loads only as many bytes
+        // as a filter of such a length has.
         unsafe {
             let modulus = SmallModulus::of(len);
             if len > 32 {
@@ -199,8 +201,9 @@ impl Bits for Transposed {
     unsafe fn look_up(self, p: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
         unsafe {
-            // A shift by more than a lane has, or by less than nothing, leaves no bit. By 16
-            // bits, or a compiler would compare p with what gives such a shift.
+            // A shift by 32 or more, which a negative number is as well, leaves no bit. The shift
+            // is one of 16-bit lanes, because otherwise the compiler would compare p with what
+            // leads to such a shift.
             let byte = _mm256_srli_epi16::<3>(p);
             let low = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(self.low, p), byte);
             let Some((high, before)) = self.high else { return low };
@@ -211,15 +214,14 @@ impl Bits for Transposed {
     }
 }
 
-/// What the probes of a key are the remainders of, eight at a time, the first
-/// of them in the last lane.
+/// h + j * delta for eight probes of a key, the first of them in the last lane.
 #[derive(Clone, Copy)]
 struct Sums {
     eight: __m256i,
     delta: __m256i,
 }
 
-/// From word k on, the lanes of k probes.
+/// The eight words from word k on name the lanes of k probes, which are the last k.
 static ASKED: [i32; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 impl Sums {
@@ -263,10 +265,11 @@ impl Sums {
 #[derive(Clone, Copy)]
 struct Large<'a> {
     array: &'a [u8],
-    /// Whether it is looked up by gathers, for which it has four bytes or more. Where these are fast (see `cpu::gathers_fast`), a present
-    /// key of a batch of 256 took 2.8 ns in place of 3.6, and an absent one 2.9 in place of 3.7 (a
-    /// filter of 1,000 keys; Intel Xeon with AMX, 2026-11-26), where they are not 1.1 to 1.2 times as
-    /// long as by loads (AMD EPYC of the third generation, 2026-11).
+    /// Whether bits are looked up by gathers, for which the array has to have four bytes or more.
+    /// Where gathers are fast (see `cpu::gathers_fast`), a present key of a batch of 256 took 2.8
+    /// ns in place of 3.6, and an absent one 2.9 in place of 3.7 (a filter of 1,000 keys; Intel
+    /// Xeon with AMX, 2026-11-26); elsewhere they took 1.1 to 1.2 times as long as loads (AMD EPYC
+    /// of the third generation, 2026-11).
     gathers: bool,
 }
 
@@ -274,9 +277,9 @@ impl Bits for Large<'_> {
     #[inline(always)]
     unsafe fn look_up(self, p: __m256i) -> __m256i {
         let Large { array, gathers } = self;
-        // SAFETY: the caller's word: an eighth of a position is a byte's place, which is no negative
-        // number for a gather. What is gathered is the four bytes from there on, or the last four, and
-        // there are as many, as `gathers` says.
+        // SAFETY: the caller's word: positions are in the array, so that an eighth of one is the
+        // index of a byte, and less than 2^28, not negative for a gather. A gather reads the four
+        // bytes from there on, or the array's last four, which are there where `gathers` is true.
         unsafe {
             let byte = _mm256_srli_epi32::<3>(p);
             if gathers {
@@ -324,7 +327,7 @@ pub(in super::super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     match Filter::parse(filter) {
         Filter::Probe { k, .. } if key.len() >= 4 => {
             let h = portable::hash(key.as_bytes());
-            // SAFETY: the caller has AVX2; the size was looked at.
+            // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
             through_a_branch(unsafe {
                 let small = Small::load(filter);
                 Sums::new(h).all_set(k, small.modulus, small)
@@ -346,7 +349,7 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
             return None;
         }
         match Filter::parse(filter.as_bytes()) {
-            // SAFETY: the caller has AVX2; the size was looked at.
+            // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
             Filter::Probe { k, .. } if k <= LANES as u32 => Some(unsafe {
                 let small = Small::load(filter.as_bytes());
                 sums.all_set(k, small.modulus, small)
@@ -397,7 +400,7 @@ unsafe fn answer(keys: &[Key], filter: &[u8], results: &mut [u8], gathers: bool)
     // SAFETY: the caller has AVX2.
     let modulus = unsafe { Wrapping::new(bits) };
     let small = SMALL.contains(&filter.len()).then(|| {
-        // SAFETY: the caller has AVX2; the size was looked at.
+        // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
         unsafe { Transposed::of(Small::load(filter), filter.len()) }
     });
     let large = Large { array, gathers: gathers && array.len() >= 4 };
@@ -407,8 +410,8 @@ unsafe fn answer(keys: &[Key], filter: &[u8], results: &mut [u8], gathers: bool)
         for two in h.chunks(2) {
             // A lone eight are asked twice.
             let ([a, ..], [.., b]) = (two, two) else { continue };
-            // SAFETY: the caller has AVX2; remainders are in the array and in the
-            // small filter, which is the same.
+            // SAFETY: the caller has AVX2; `modulus` is the array's, so that positions are in the
+            // array, which is also what the small filter has in registers.
             let answers = unsafe {
                 let positions = [Positions::new(*a, modulus), Positions::new(*b, modulus)];
                 bytes_of(match small {
@@ -417,7 +420,8 @@ unsafe fn answer(keys: &[Key], filter: &[u8], results: &mut [u8], gathers: bool)
                 })
             };
             for (mut answers, results) in answers.into_iter().zip((&mut results).take(two.len())) {
-                // A one is one bit. Of the last eight keys, the first may be some of those before.
+                // A one has a single bit set. The first of the last eight keys may have been
+                // answered with those before.
                 answers >>= 8 * (LANES - results.len());
                 ones += answers.count_ones() as usize;
                 match <&mut [u8; LANES]>::try_from(&mut *results) {
@@ -474,7 +478,8 @@ unsafe fn all_set([mut a, mut b]: [Positions; 2], k: u32, filter: impl Bits) -> 
 /// The processor has AVX2.
 #[inline(always)]
 unsafe fn bytes_of([a, b]: [__m256i; 2]) -> [u64; 2] {
-    // SAFETY: the caller has AVX2; sixteen bytes are sixteen bytes.
+    // SAFETY: the caller has AVX2; a vector of 16 bytes and two words have one size, and no invalid
+    // values.
     unsafe {
         // Each half of the register has four of a and four of b: keys 0, 2, 4 and 6 the
         // one, and 1, 3, 5 and 7 the other.

@@ -9,14 +9,14 @@ use super::super::{Key, blocks, portable};
 use super::LANES;
 use crate::hash::{BLOOM_SEED as SEED, M};
 
-/// How many eights of keys are hashed side by side. Four took 1.08 times as long,
-/// for keys of mixed lengths or of 100 bytes.
+/// How many eights of keys are hashed side by side. With four, keys of mixed lengths or of 100
+/// bytes took 1.08 times as long (machine and date: see `avx512`).
 pub(super) const GROUPS: usize = 8;
 /// How many keys are hashed at once, and how far ahead they are asked for.
 pub(super) const BLOCK: usize = GROUPS * LANES;
 const _: () = assert!(BLOCK == blocks::BLOCK);
 
-/// The product of M and a sum. The word's is not waited for.
+/// (h + word) * M. The word's own product does not have to wait for `h`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn add_and_multiply(h: __m512i, word: __m512i) -> __m512i {
@@ -31,7 +31,8 @@ fn step(h: __m512i, word: __m512i) -> __m512i {
     _mm512_xor_si512(h, _mm512_srli_epi32(h, 16))
 }
 
-/// The four words of eight 16-byte blocks, in the low halves of lanes.
+/// The 16-byte blocks of eight keys: a vector for each of their four words, which are in the low
+/// halves of lanes. The high halves may hold anything.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
@@ -94,8 +95,8 @@ unsafe fn hash(groups: Groups, h: *mut __m512i) {
     }
 }
 
-/// Apart, because `hash` would keep registers for the loop whoever calls: five keys took 1.24 times as
-/// long (AMD EPYC of the fourth generation, 2026-11-25).
+/// Apart, because `hash` would keep registers for the loop whoever calls: five keys took 1.24 times
+/// as long (AMD EPYC of the fourth generation, 2026-11-25).
 ///
 /// # Safety
 /// As for `hash`.
@@ -156,7 +157,8 @@ unsafe fn hash_block(h: __m512i, keys: *const Key, at: usize) -> __m512i {
 unsafe fn hash_rest(h: __m512i, keys: *const Key, len: usize) -> __m512i {
     let rest = len % 16;
     let mask = _bzhi_u32(0xffff, rest as u32) as __mmask16;
-    // SAFETY: of each key as many bytes are loaded as the mask names.
+    // SAFETY: the caller's word: each key has `len` bytes; only its last `rest` are loaded, which
+    // the mask names.
     let words = unsafe {
         words(|lane| {
             let from = (*keys.add(lane)).as_ptr().add(len - rest);
@@ -180,8 +182,9 @@ struct Mixed {
     whole: __m512i,
     /// Where the next of these blocks is, or `ZEROS`.
     next: __m512i,
-    /// Of the low sixteen bits one for each of the bytes that follow them, and where they are.
+    /// How many bytes follow these blocks, up to 16: as many ones in the low sixteen bits.
     rest: __m512i,
+    /// Where those bytes are, or `ZEROS`.
     after: __m512i,
 }
 
@@ -193,14 +196,15 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
     at_line!();
     // SAFETY: no instructions.
     let zeros = unsafe {
-        // Otherwise it would be made again for each eight.
+        // Hidden, because the compiler would otherwise compute it again for each eight.
         opaque!(&raw const ZEROS)
     };
     let zeros = _mm512_set1_epi64(zeros as i64);
     let mut mixed = [const { MaybeUninit::<Mixed>::uninit() }; GROUPS];
     let mut most = _mm512_setzero_si512();
-    // SAFETY: the caller's word; each of `mixed` is written before it is read.
-    // Every load is of bytes a key has, or of ZEROS.
+    // SAFETY: the caller's word; each of `mixed` is written before it is read. A block is loaded
+    // within a key's `whole` bytes or from ZEROS, and of what follows only bytes that `rest` has
+    // ones for.
     unsafe {
         for (g, keys) in groups.each() {
             // Keys 0, 4, 1, 5, 2, 6, 3, 7.
@@ -209,8 +213,8 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
             let m = _mm512_set1_epi64(i64::from(M));
             let seed = _mm512_set1_epi64(i64::from(SEED));
             *h.add(g) = _mm512_xor_si512(seed, _mm512_mul_epu32(len, m));
-            // A last block of 16 is what follows, too: whatever the lengths up to a
-            // multiple of 16, there are as many blocks.
+            // A last block of 16 is left for the end as well: so all keys whose lengths round up to
+            // the same multiple of 16 have equally many blocks here.
             let one = _mm512_set1_epi64(1);
             let before_last = _mm512_sub_epi64(_mm512_max_epu64(len, one), one);
             let whole = _mm512_and_si512(before_last, _mm512_set1_epi64(!15));
@@ -222,7 +226,8 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
             mixed.get_unchecked_mut(g).write(Mixed {
                 whole,
                 next: _mm512_mask_mov_epi64(zeros, any, start),
-                // As many ones come round to the low end, where sixteen bits are clear.
+                // Rotated so, `rest` of the high ones come round to the low end, where sixteen bits
+                // are zeros.
                 rest: _mm512_rolv_epi64(_mm512_set1_epi64(!0xffff), rest),
                 after: _mm512_mask_add_epi64(zeros, some, start, whole),
             });
@@ -250,8 +255,9 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
             }
             at += 16;
         }
-        // By which bytes of a word there are: where none is, nothing changes. Not by masks, of
-        // which the loads need as many as are made meanwhile: 1,000 keys took 1.03 times as long.
+        // Factor and shift of each word are looked up by which of its bytes are there; where none
+        // is, the two change nothing. Masks in their place would compete with those that the loads
+        // need meanwhile: 1,000 keys took 1.03 times as long (machine and date: see `avx512`).
         let m = M as i32;
         let factors = _mm512_setr_epi32(1, m, 0, m, 0, 0, 0, m, 0, 0, 0, 0, 0, 0, 0, m);
         let shifts = _mm512_setr_epi32(32, 24, 0, 24, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, 16);
@@ -277,8 +283,8 @@ unsafe fn hash_mixed(groups: Groups, h: *mut __m512i) {
     }
 }
 
-/// Each 32-bit lane shifted by as many bits, and by 32 out of it. Of the intrinsic a compiler makes
-/// a comparison more, because a shift of its own must not go so far.
+/// Each 32-bit lane of `lanes`, shifted right by that of `by`; a shift by 32 leaves nothing. Not by
+/// the intrinsic: for that the compiler adds a comparison, because its own shift may not go so far.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn shifted_right(lanes: __m512i, by: __m512i) -> __m512i {
@@ -299,7 +305,7 @@ fn shifted_right(lanes: __m512i, by: __m512i) -> __m512i {
 /// A lane of a vector in memory.
 #[inline(always)]
 fn lane(vector: &__m512i, lane: usize) -> u64 {
-    // SAFETY: eight lanes of 64 bits.
+    // SAFETY: a vector of 512 bits is eight words of 64, and any bits are a u64.
     unsafe { mem::transmute::<&__m512i, &[u64; LANES]>(vector)[lane] }
 }
 
@@ -317,8 +323,8 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         let from = at.min(n - LANES);
         let groups = Groups::of(keys.as_ptr().wrapping_add(from), n - from, GROUPS);
         let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
-        // SAFETY: `from` and as many keys on are within n, which is also how
-        // many hashes there are.
+        // SAFETY: `from` is at most `n - LANES` and `groups` ends within `n`, which is the number
+        // of keys and, by the caller's word, of hashes.
         unsafe {
             hash(groups, h.as_mut_ptr().cast());
             // Otherwise the loop would be written out.
@@ -342,8 +348,8 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
     let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
     for at in (0..n).step_by(BLOCK) {
         let from = at.min(n - LANES);
-        // SAFETY: eight keys follow `from`; a vector is written for each eight keys
-        // that are hashed, and read for no others.
+        // SAFETY: `at_least_eight` gave `n` keys, eight or more, and `from` is at most `n - LANES`.
+        // `hash` writes a vector for each eight keys, and no others are read.
         unsafe {
             // Otherwise the loops over them would be written out.
             let h: *mut __m512i = opaque!(h.as_mut_ptr().cast());
@@ -353,12 +359,14 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
     }
 }
 
-/// Hands on the hashes of all keys, eight and eight; some may come twice. Those of
-/// the keys that come next are made before: who sets bits meanwhile does not wait
-/// for them. Where keys are short and of one length they are made in the same run of
-/// instructions: 1,000 keys of 16 bytes took 1.12 times as long without. Those are asked for
-/// only where they lie apart, also for a large filter: ten million took 1.2 times as long
-/// otherwise. All others are asked for as `blocks::prefetch` has it.
+/// Hands on the hashes of all keys, eight and eight; some keys may come twice. The hashes of the
+/// next keys are made before the present ones are handed on, so that whoever sets bits meanwhile
+/// does not wait for them. Keys that are short and of one length are hashed between the setting of
+/// others' bits, rather than a block at a time: 1,000 keys of 16 bytes took 1.12 times as long
+/// without (machine and date: see `avx512`).
+///
+/// Such keys are prefetched only where they lie apart, also for a large filter: otherwise ten
+/// million took 1.2 times as long. All others are prefetched as `blocks::prefetch` has it.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(__m512i, __m512i)) {
@@ -366,9 +374,8 @@ pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(_
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((keys, n)) = at_least_eight(all, &mut padded) else { return };
     let mut hashed = [_mm512_setzero_si512(); GROUPS];
-    // SAFETY: eight keys follow where a group begins, which is at `n - LANES` or
-    // before; where `short` says so, all of a block. What is hashed side by
-    // side has as many vectors at most.
+    // SAFETY: `at_least_eight` gave `n` keys, eight or more. `hash_block_of` is given an `at` below
+    // `n`; `short` is only set where a whole block of keys follows, all of which have its length.
     unsafe {
         hash_block_of(keys, n.min(PAIR), 0, for_large, &mut hashed);
         let mut now = [hashed[0], hashed[1]];
@@ -391,9 +398,9 @@ pub(super) fn each_pair_hashed(all: &[Key], for_large: bool, mut f: impl FnMut(_
                 }
                 next = match short {
                     Some(len) => {
-                        // Of a block at once more would be on their way than the processor
-                        // keeps count of: 1,000 keys took 1.35 times as long (AMD EPYC of
-                        // the fourth generation, 2026-11-23).
+                        // Only a part of a block: a whole one would be more prefetches than the
+                        // processor can keep track of (1,000 keys took 1.35 times as long; AMD EPYC
+                        // of the fourth generation, 2026-11-23).
                         if apart {
                             blocks::prefetch_each(blocks::at_most(PAIR, all, at + BLOCK));
                         }
@@ -437,7 +444,7 @@ pub(super) unsafe fn hash_block_of(
     for_large: bool,
     hashed: &mut [__m512i; GROUPS],
 ) {
-    // SAFETY: the caller's word; a block has as many groups at most.
+    // SAFETY: the caller's word; `hashed` has a vector for each eight keys of a block.
     unsafe {
         blocks::prefetch(
             blocks::at_most(BLOCK, slice::from_raw_parts(keys, n), at + BLOCK),
@@ -453,8 +460,8 @@ pub(super) unsafe fn hash_block_of(
     }
 }
 
-/// Keys of fewer bytes are hashed sixteen at a time between others' bits. Of
-/// more, a step waits too long for the one before.
+/// Keys of fewer bytes are hashed sixteen at a time between the setting of others' bits. With
+/// longer ones too few are hashed side by side, and each step waits for the one before.
 const SHORT: usize = 32;
 
 #[cfg(all(test, target_os = "linux", not(miri)))]

@@ -22,7 +22,7 @@ const fn inverse(bits: NonZeroU32) -> u64 {
     (1 << 52) / bits.get() as u64 + 1
 }
 
-/// Less than 2^12 bits and their inverse, in a word.
+/// A number of bits below 2^12 and its inverse, in one word.
 pub(super) const fn bits_and_inverse(bits: NonZeroU32) -> u64 {
     assert!(bits.get() < 1 << 12);
     ((bits.get() as u64) << 52) | inverse(bits)
@@ -39,7 +39,8 @@ impl Modulus {
         }
     }
 
-    /// Of what `bits_and_inverse` made: of the inverse's lanes products take 52 bits.
+    /// From what `bits_and_inverse` made. The inverse's lanes need no masking: a product takes
+    /// their low 52 bits only.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     pub fn unpacked(bits_and_inverse: u64) -> Modulus {
@@ -68,7 +69,7 @@ impl Modulus {
     }
 }
 
-/// A modulus from 2 on and below 2^31.
+/// A modulus from 2 up to, not including, 2^31.
 #[derive(Clone, Copy)]
 pub(super) struct WideModulus {
     bits: __m512i,
@@ -106,25 +107,26 @@ impl WideModulus {
     }
 }
 
-/// What the probes of eight keys are the remainders of: first this.
+/// The sums of which the first probes of eight keys are the remainders; [`deltas`] leads to the
+/// next.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn first_sums(h: __m512i) -> __m512i {
     _mm512_maskz_mov_epi32(LOW, h)
 }
 
-/// And then this more each time.
+/// What is added to the sums for each further probe.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn deltas(h: __m512i) -> __m512i {
     _mm512_maskz_ror_epi32(LOW, h, 17)
 }
 
-/// Calls `f` with sixteen lanes, two by two in words.
+/// Calls `f` with sixteen lanes, two at a time as one word.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_two(lanes: __m512i, mut f: impl FnMut(u64)) {
-    // SAFETY: AVX-512 is more than AVX2.
+    // SAFETY: whoever has AVX-512, as this function requires, has AVX2.
     let mut four = |four| unsafe { in_pairs(four) }.into_iter().for_each(&mut f);
     four(_mm512_castsi512_si128(lanes));
     four(_mm512_extracti32x4_epi32::<1>(lanes));

@@ -27,7 +27,7 @@ static SMALL_MODULI: [u64; SMALL_SIZES] = {
     table
 };
 
-/// A filter in a register, whose k byte is there and is not asked for.
+/// A filter in a register. Its last byte is there, too, but no position leads to it.
 #[derive(Clone, Copy)]
 struct Small {
     filter: __m512i,
@@ -42,8 +42,8 @@ impl Small {
     unsafe fn load(filter: &[u8]) -> Small {
         let len = filter.len();
         let mask = _bzhi_u64(u64::MAX, len as u32);
-        // SAFETY: the mask names the filter's bytes; its size is one of the
-        // table's.
+        // SAFETY: the mask has a one for each byte of the filter, and only these are loaded. By the
+        // caller's word the length is in `SMALL`, for all of which the table has an entry.
         unsafe {
             Small {
                 filter: _mm512_maskz_loadu_epi8(mask, filter.as_ptr().cast()),
@@ -52,7 +52,7 @@ impl Small {
         }
     }
 
-    /// Which bits are not set at the remainders of these sums.
+    /// In which lanes the bit at the remainder of the sum is not set.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn missing(self, sums: __m512i) -> __mmask8 {
@@ -61,7 +61,8 @@ impl Small {
         _mm512_testn_epi64_mask(word, _mm512_rolv_epi64(_mm512_set1_epi64(1), p))
     }
 
-    /// Which bits are set at the remainders of `a` and of `b`, which take turns.
+    /// In which lanes the bit at the remainder of the sum is set: the first of `a`, the first of
+    /// `b`, and so on.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn look_up_both(self, a: __m512i, b: __m512i) -> u32 {
@@ -74,7 +75,7 @@ impl Small {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
     let h = portable::hash(key.as_bytes());
-    // What eight probes are the remainders of.
+    // h + j * delta for eight probes.
     let j = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     let more = _mm512_mul_epu32(j, _mm512_set1_epi64(i64::from(h.rotate_right(17))));
     let sums = _mm512_maskz_add_epi32(LOW, _mm512_set1_epi64(i64::from(h)), more);
@@ -84,7 +85,7 @@ pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -
         }
         match Filter::parse(filter.as_bytes()) {
             Filter::Probe { k, .. } if k <= LANES as u32 => {
-                // SAFETY: the size was looked at.
+                // SAFETY: `SMALL` was seen to have the length.
                 let missing = unsafe { Small::load(filter.as_bytes()) }.missing(sums);
                 Some(_bzhi_u32(missing.into(), k) == 0)
             }
@@ -105,16 +106,16 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
         _ => (filter, 0, None),
     };
     let Some(bits) = bits else {
-        // SAFETY: AVX-512 is more than AVX2; the caller's word.
+        // SAFETY: whoever has AVX-512 has AVX2; the rest is the caller's word.
         return unsafe { avx2::query::keys_may_match(keys, filter, results) };
     };
     let modulus = Modulus::of(bits);
-    // SAFETY: the size is looked at.
+    // SAFETY: `SMALL` is seen to have the length.
     let small = SMALL.contains(&filter.len()).then(|| unsafe { Small::load(filter) });
     let n = keys.len();
     let hash_from = |at: usize, h: &mut [__m512i; GROUPS]| {
         if at < n {
-            // SAFETY: there are so many keys, by the caller's word eight at least.
+            // SAFETY: `keys` has `n` keys, by the caller's word eight or more, and `at` is less.
             unsafe { hash_block_of(keys.as_ptr(), n, at, false, h) };
         }
     };
@@ -134,7 +135,7 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
                 here,
                 k,
                 |a, b| {
-                    // SAFETY: these are the array's bits.
+                    // SAFETY: `modulus` was made of this array's bits.
                     unsafe { look_up_both(array, modulus, a, b) }
                 },
                 |h| hash_from(at + BLOCK, h),
@@ -142,7 +143,8 @@ pub(super) unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [
         };
         let answers = in_order(answers, here);
         ones += answers.count_ones() as usize;
-        // SAFETY: the mask names the keys that there are, and so the results.
+        // SAFETY: the mask has a one for each key that is left, and by the caller's word there is a
+        // result for each.
         unsafe {
             let results = results.as_mut_ptr().add(at).cast();
             let there = _bzhi_u64(u64::MAX, here as u32);
@@ -160,9 +162,9 @@ fn bits_in_bytes(p: __m512i) -> __m128i {
     _mm512_cvtepi32_epi8(_mm512_sllv_epi32(_mm512_set1_epi32(1), place))
 }
 
-/// The answers for the `n` keys of a block, as the keys are. They came as bits of a
-/// word, sixteen for each two vectors, of the one and of the other in turn. The last
-/// vector's eight end where the keys end, and some of them may be those before.
+/// The answers for the `n` keys of a block, a bit for each, in the order of the keys. In `answers`
+/// each sixteen bits are those of two vectors, one bit of each in turn. The last vector's keys end
+/// where the keys end, and may include some of the vector before.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn in_order(answers: u64, n: usize) -> u64 {
@@ -176,7 +178,7 @@ fn in_order(answers: u64, n: usize) -> u64 {
     others | (answers ^ others) >> (whole - n)
 }
 
-/// Of which keys all bits are set.
+/// For which keys all bits are set: sixteen bits for each two vectors, as `look_up` gives them.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn all_set(
@@ -192,9 +194,11 @@ fn all_set(
     answers
 }
 
-/// `all_set`, where to look takes longer than to put together who is left after two
-/// probes: a quarter, of absent keys. With a filter of 1,000 they take 6.8 cycles in
-/// place of 8.3. What is done `meanwhile` does not wait until they are together.
+/// [`all_set`] in two stages: after two probes the keys that are left, a quarter of absent ones,
+/// are put together, and only these are asked for the others. For where looking up a bit takes
+/// longer than that: with a filter of 1,000 keys an absent one takes 6.8 cycles in place of 8.3
+/// (machine and date: see `avx512`). `meanwhile` runs between the stages, because it need not wait
+/// for the keys to be put together.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn all_set_in_stages(
@@ -206,13 +210,14 @@ fn all_set_in_stages(
 ) -> u64 {
     let mut left = [_mm512_setzero_si512(); GROUPS / 2];
     let (mut n, mut probes, mut which) = (n, k.min(2), u64::MAX);
-    // All lanes in the second stage.
+    // Which lanes have two probes behind them: none, and in the second stage all.
     let mut later = 0;
     loop {
         let (mut answers, mut kept) = (0, 0);
         for i in 0..n.div_ceil(2 * LANES) {
-            // SAFETY: a block has as many pairs at most. Of each pair before, sixteen keys at
-            // most are kept, so that there is room for this one's where they end.
+            // SAFETY: `n` is at most a block, of which `h` has all pairs of vectors. Before pair i
+            // at most sixteen keys of each pair were kept, so that a vector fits in `left` where
+            // they end.
             unsafe {
                 let (a, b) = if later == 0 {
                     (*h.get_unchecked(2 * i), *h.get_unchecked(2 * i + 1))
@@ -237,7 +242,7 @@ fn all_set_in_stages(
     }
 }
 
-/// What the probes of sixteen keys are the remainders of, eight and eight.
+/// For sixteen keys, eight and eight, the sums of which the next probes are the remainders.
 struct Pair {
     sums: [__m512i; 2],
     deltas: [__m512i; 2],
@@ -250,7 +255,7 @@ impl Pair {
         Pair { sums: [first_sums(a), first_sums(b)], deltas: [deltas(a), deltas(b)] }
     }
 
-    /// In these lanes two probes later.
+    /// The pair after two more probes, in these lanes.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     fn after_two(mut self, lanes: __mmask16) -> Pair {
@@ -275,7 +280,8 @@ impl Pair {
     }
 }
 
-/// Which bits are set at the remainders of these sums.
+/// In which lanes the bit at the remainder of the sum is set: the first of `a`, the first of `b`,
+/// and so on.
 ///
 /// # Safety
 /// The modulus is of the array's bits.
@@ -284,7 +290,8 @@ impl Pair {
 unsafe fn look_up_both(array: &[u8], modulus: Modulus, a: __m512i, b: __m512i) -> u32 {
     let p = modulus.rem_of_both(a, b);
     let places = _mm512_srli_epi32(p, 3);
-    // SAFETY: AVX-512 is more than AVX2; an eighth of a position is a byte's place.
+    // SAFETY: whoever has AVX-512 has AVX2. By the caller's word the modulus is the array's, so
+    // that an eighth of a position is the index of one of its bytes.
     let bytes = unsafe {
         let a = four_bytes(array, _mm512_castsi512_si128(places));
         let b = four_bytes(array, _mm512_extracti32x4_epi32::<1>(places));

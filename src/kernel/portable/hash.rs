@@ -12,12 +12,12 @@ pub(in super::super) fn hash(key: &[u8]) -> u32 {
     let mut h = first(key.len());
     // One place and one length: a query has no register for more.
     let (mut at, mut left) = (key.as_ptr(), key.len());
-    // SAFETY: `left` bytes of the key are at `at`. Where they end four bytes of
-    // it do: it has as many, as was seen above.
+    // SAFETY: `left` bytes of the key begin at `at`, as each step keeps it. The last read begins
+    // four bytes before the key's end, and the key has at least four, as was seen above.
     unsafe {
         let word_at = |at: *const u8| u32::from_le(at.cast::<u32>().read_unaligned());
-        // Four words at a time; a compiler would unroll the other way about,
-        // with more to do before the first.
+        // Four words at a time. Left to itself the compiler would put the odd words first, with
+        // more to do before the first step.
         while left >= 16 {
             for i in 0..4 {
                 h = step(h, word_at(at.add(4 * i)));
@@ -32,7 +32,8 @@ pub(in super::super) fn hash(key: &[u8]) -> u32 {
     }
 }
 
-/// The last step, of a key that has bytes left after its whole words, from the last four bytes.
+/// The last step, for the `len % 4` bytes after a key's whole words, which are taken from its last
+/// four bytes.
 #[inline(always)]
 fn finish(h: u32, last: u32, len: usize) -> u32 {
     let tail = (last >> 8) >> (24 - 8 * (len % 4));
@@ -51,8 +52,9 @@ pub(in super::super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
             hashes.copy_from_slice(&hash_four(four));
         }
     }
-    // Two or three long ones, too, beside others that nobody asks for: three of 200 bytes took 169 ns
-    // one after the other, and 120 so (with their bits; Intel Xeon with AMX, 2026-11-26).
+    // Two or three keys are hashed side by side, too, if they are long, with one of them repeated
+    // to make four: three of 200 bytes took 120 ns in place of 169 one after the other (with their
+    // bits; Intel Xeon with AMX, 2026-11-26).
     let (rest, out) = (fours.remainder(), out.into_remainder());
     if let (&[a, b, ..], [x, y, ..]) = (rest, &mut *out) {
         if are_long(rest, 1, 128) {
@@ -70,7 +72,7 @@ pub(in super::super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
-/// `hash` for the rare key, of which a compiler would otherwise make kilobytes.
+/// `hash` out of line, for rare keys: inlined there, it would take kilobytes.
 #[inline(never)]
 pub(in super::super) fn hash_apart(key: Key) -> u32 {
     hash(key.as_bytes())
@@ -79,12 +81,12 @@ pub(in super::super) fn hash_apart(key: Key) -> u32 {
 #[inline(always)]
 fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
     let len = keys[0].len();
-    // Of one length, a multiple of 4: nothing is asked but where their words are.
+    // One length, and a multiple of 4: only whole words, and no key ends before another.
     if keys.iter().fold(len % 4, |differ, key| differ | (key.len() ^ len)) == 0 {
         let mut h = [first(len); SIDE_BY_SIDE];
         for w in 0..len / 4 {
             for (h, key) in h.iter_mut().zip(keys) {
-                // SAFETY: the key has that many words.
+                // SAFETY: `w` is less than the whole words of the keys, which are of one length.
                 *h = step(*h, unsafe { word(key, 4 * w) });
             }
         }
@@ -98,23 +100,24 @@ fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
     let mut h = lens.map(first);
     for w in 0..least / 4 {
         for (h, key) in h.iter_mut().zip(keys) {
-            // SAFETY: the key has that many words.
+            // SAFETY: `w` is less than the whole words of the shortest key.
             *h = step(*h, unsafe { word(key, 4 * w) });
         }
     }
     let most = lens.into_iter().fold(0, usize::max);
-    // Those that have no more words read their last again, and make nothing of it.
+    // A key that has no more words reads its last one again, and keeps its hash.
     for w in least / 4..most / 4 {
         for i in 0..SIDE_BY_SIDE {
             let at = (4 * w).min(lens[i] - 4);
-            // SAFETY: the key has a word, and from `at` on.
+            // SAFETY: the key has at least four bytes (`least`), and `at` is at most four before
+            // its end.
             let next = step(h[i], unsafe { word(&keys[i], at) });
             h[i] = if w < lens[i] / 4 { next } else { h[i] };
         }
     }
     for (h, key) in h.iter_mut().zip(keys) {
-        // Computed for all: whether there is a rest, mixed lengths make unpredictable.
-        // SAFETY: the key has a word.
+        // Computed for every key: whether bytes are left is unpredictable among mixed lengths.
+        // SAFETY: the key has at least four bytes (`least`), and these are its last.
         let finished = finish(*h, unsafe { word(key, key.len() - 4) }, key.len());
         *h = if key.len() % 4 == 0 { *h } else { finished };
     }
@@ -142,12 +145,13 @@ unsafe fn word(key: &Key, at: usize) -> u32 {
     u32::from_le(unsafe { key.as_ptr().add(at).cast::<u32>().read_unaligned() })
 }
 
-/// Whether all a few keys `but` some have so many bytes that a processor does not look far enough ahead
-/// to hash them at the same time unless they are hashed side by side: four keys of 256 bytes took 374
-/// ns, with AVX2 202 and with AVX-512 218 (AMD EPYC of the fourth generation, 2026-11-24).
+/// Whether the keys, less `but` of them, have `bytes` bytes or more together, as judged by the
+/// shorter of the first and the last. A processor does not look far enough ahead to overlap the
+/// hashes of such keys unless they are hashed side by side: four keys of 256 bytes took 374 ns,
+/// with AVX2 202 and with AVX-512 218 (AMD EPYC of the fourth generation, 2026-11-24).
 #[inline(always)]
 pub(super) fn are_long(keys: &[Key], but: usize, bytes: usize) -> bool {
-    // One that is longer than the others has nothing beside it.
+    // The shorter of the two: a single long key has nothing to be hashed beside.
     let [first, .., last] = keys else { return false };
     first.len().min(last.len()).wrapping_mul(keys.len().saturating_sub(but)) >= bytes
 }

@@ -20,7 +20,7 @@ fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
         all &= word >> (sum % 64);
         sum = one_by_one(sum.wrapping_add(delta));
     };
-    // Two loops, because one of a known length is written out.
+    // Two loops: the compiler writes out the one whose length it knows.
     if k == USUAL {
         for _ in 0..USUAL {
             ask();
@@ -33,14 +33,13 @@ fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
     all != 0
 }
 
-/// An array of more bytes is mostly not in a cache, nor in reach of what
-/// translates addresses: there one probe in vain costs more than to guess wrong
-/// where to stop. With 10 million keys, an absent one took 240 to 270 ns with
-/// all bits asked for at once, and 190 to 210 one by one (AMD EPYC of the third generation,
-/// 2026-11-22).
+/// An array of more bytes than this is mostly in no cache, nor are its addresses among those that
+/// the processor has ready translations for. A bit read in vain then costs more than a wrong guess
+/// where to stop, so bits are read one by one: with 10 million keys an absent one took 190 to 210
+/// ns, in place of 240 to 270 with all bits at once (AMD EPYC of the third generation, 2026-11-22).
 pub(in super::super) const FAR: usize = 4 << 20;
 
-/// The modulus of an array that is asked for several bits at once.
+/// The modulus of an array in which several bits are read at once; `None` for one beyond `FAR`.
 #[inline(always)]
 fn near(bytes: usize) -> Option<Modulus> {
     if bytes > FAR { None } else { Modulus::new(bytes) }
@@ -58,13 +57,14 @@ const USUAL: u32 = 6;
 /// the third generation, 2026-11-22).
 const AT_ONCE: u32 = 4;
 
-/// The modulus of an array that is asked for the usual probes.
+/// The modulus of an array that is asked by the usual number of probes; `None` for any other
+/// number, or beyond `FAR`.
 #[inline(always)]
 fn usual(k: u32, bytes: usize) -> Option<Modulus> {
     if k == USUAL { near(bytes) } else { None }
 }
 
-/// Whether all of the usual probes' bits are set, written out.
+/// Whether the bits of the usual number of probes are all set. The loops over them are written out.
 ///
 /// # Safety
 /// The modulus is of the array's bits.
@@ -75,18 +75,19 @@ unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
 }
 
-/// The bits of an array that is asked for so few probes that to divide for each takes less than to
-/// find what to multiply by: with 1, 2 and 4 probes a present key took 1.3, 1.16 and 1.1 times as
-/// long without (AMD EPYC of the fourth generation, 2026-11-23).
+/// The number of bits of an array that is asked by so few probes that dividing for each takes less
+/// time than computing an inverse to multiply by; `None` for any other. With inverses, a present
+/// key took 1.3, 1.16 and 1.1 times as long at 1, 2 and 4 probes (AMD EPYC of the fourth
+/// generation, 2026-11-23).
 #[inline(always)]
 fn few(k: u32, bytes: usize) -> Option<NonZeroU32> {
     if k <= AT_ONCE && bytes <= FAR { bits::bits_of(bytes) } else { None }
 }
 
-/// Whether all bits of at least one probe are set.
+/// Whether the bits of all `k` probes are set; `k` is at least 1.
 ///
 /// # Safety
-/// The array has these bits.
+/// The array has `bits` bits.
 #[inline(always)]
 unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
     // SAFETY: a position is less than the array's bits, by the caller's word.
@@ -100,12 +101,12 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
     all & 1 != 0
 }
 
-/// Whether all bits of hash `h` are set, for any number of probes and arrays of
-/// any size.
+/// Whether the bits of all `k` probes of hash `h` are set, for any `k` and an array of any size.
+/// Out of line.
 #[inline(never)]
 fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
     match near(array.len()) {
-        // SAFETY: the array's modulus.
+        // SAFETY: `near` made the modulus for this array's length.
         Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
         None => probe::contains(h, k, array),
     }
@@ -129,10 +130,11 @@ unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
 
 /// The probes of a key in an array, whose modulus is its own.
 struct Probes<'a> {
-    /// What the last position was the remainder of, or the first will be.
+    /// The last probe's h + j * delta, or h before the first probe.
     sum: u32,
     delta: u32,
     begun: bool,
+    /// Made for the length of `array`, by the word of whoever called `new`.
     modulus: Modulus,
     array: &'a [u8],
 }
@@ -145,8 +147,8 @@ impl<'a> Probes<'a> {
         Probes { sum: h, delta: h.rotate_right(17), begun: false, modulus, array }
     }
 
-    /// Whether the bits of the next `n` are set. A remainder a probe rather than
-    /// sums of two: nothing waits.
+    /// Whether the bits of the next `n` probes are set. Each position is a remainder of its own
+    /// rather than a sum of two remainders, so that none waits for the one before.
     #[inline(always)]
     fn next(&mut self, n: u32) -> bool {
         let mut all = u8::MAX;
@@ -155,7 +157,8 @@ impl<'a> Probes<'a> {
                 (self.sum, all) = in_order(self.sum.wrapping_add(self.delta), all);
             }
             self.begun = true;
-            // SAFETY: a position is less than the array's bits: `new` was given its modulus.
+            // SAFETY: a remainder is less than the array's bits, because the modulus is the array's
+            // by the word of whoever called `new`.
             let byte = unsafe { *self.array.get_unchecked(self.modulus.byte(self.sum)) };
             // By the last three bits of the sum: the bits are a multiple of 8.
             all &= byte.rotate_right(self.sum);
@@ -170,7 +173,8 @@ impl<'a> Probes<'a> {
 #[inline(always)]
 #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
 fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
-    // SAFETY: no instructions. A rotation takes its count from ecx.
+    // SAFETY: the assembler emits no instructions for a comment. In ecx, because a rotation takes
+    // its count from there.
     #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {
         core::arch::asm!(
@@ -190,10 +194,11 @@ fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
 }
 
 pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
-    // Elsewhere a query of a large filter took up to 1.17 times as long, and of one with 2 bits a key,
-    // through the drop-in policy, 1.03 times as long as stock's (Intel Xeon with AMX, 2026-11-26).
+    // Elsewhere a query of a large filter took up to 1.17 times as long, and of one with 2 bits a
+    // key, through the drop-in policy, 1.03 times as long as stock's (Intel Xeon with AMX,
+    // 2026-11-26).
     at_line!(32);
-    // Functions are called last or not at all, so that no registers have to be kept.
+    // Calls are the last thing that happens, or do not happen: so no registers have to be saved.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         return rarely_may_match(key, filter);
     };
@@ -201,27 +206,28 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
         return rarely_may_match(key, filter);
     }
     let h = hash(key.as_bytes());
-    // By k first, and by size within each: with one probe each branch counts. In the order of sizes a
-    // query of 1 or 2 bits a key took up to 1.1 times as long (Intel Xeon with AMX, 2026-11-24).
+    // Decided by k before size, because with a single probe every branch counts: by size before k,
+    // a query at 1 or 2 bits per key took up to 1.1 times as long (Intel Xeon with AMX,
+    // 2026-11-24).
     if k == USUAL {
         if let Ok(word) = array.try_into() {
             return through_a_branch(contains_in_word(h, k, word));
         }
         return match near(array.len()) {
-            // SAFETY: the array's modulus.
+            // SAFETY: `near` made the modulus for this array's length.
             Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
             None => contains_apart(h, k, array),
         };
     }
     match (few(k, array.len()), array.try_into()) {
         (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
-        // SAFETY: the array's bits.
+        // SAFETY: `few` gave the number of bits of this array.
         (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
         _ => contains_apart(h, k, array),
     }
 }
 
-/// `may_match` of any key and filter.
+/// `may_match` for any key and filter, out of line: short keys, and filters without bits or probes.
 #[inline(never)]
 pub(in super::super) fn rarely_may_match(key: Key, filter: &[u8]) -> bool {
     hash_may_match(crate::hash::bloom_hash(key.as_bytes()), filter)
@@ -249,7 +255,7 @@ pub(in super::super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mu
             let mut results = results.iter_mut();
             blocks::in_blocks(keys, false, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
-                    // SAFETY: the array's modulus.
+                    // SAFETY: `near` made the modulus for this array's length.
                     let answer = unsafe {
                         match near {
                             Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
@@ -270,8 +276,8 @@ pub(in super::super) fn filters_may_match(key: Key, filters: &[Key], results: &m
     filters_may_match_by(hash(key.as_bytes()), filters, results, |_| None)
 }
 
-/// `filters_may_match` for a key's hash. `small` is asked first; it has an answer for
-/// small filters, whose array and k are there.
+/// `filters_may_match` for a key's hash. `small` is asked first, and may answer for a filter that a
+/// vector kernel keeps in registers; it returns `None` for any other.
 #[inline(always)]
 pub(in super::super) fn filters_may_match_by(
     h: u32,
@@ -285,7 +291,7 @@ pub(in super::super) fn filters_may_match_by(
             Filter::Never => false,
             Filter::Always => true,
             Filter::Probe { array, k } => match usual(k, array.len()) {
-                // SAFETY: the array's modulus.
+                // SAFETY: `usual` made the modulus for this array's length.
                 Some(modulus) => unsafe { contains_usual(h, modulus, array) },
                 None => contains_apart(h, k, array),
             },
