@@ -29,7 +29,7 @@ impl Builder {
     pub fn create(bits_per_key: c_int) -> *mut Builder {
         let policy = BloomFilterPolicy::with_kernel(bits_per_key, choice::for_policy());
         let builder = Builder { policy, hashes: ptr::null_mut(), len: 0, capacity: 0 };
-        memory::allocate_value(builder).map_or(ptr::null_mut(), NonNull::as_ptr)
+        memory::allocate_value(|| builder).map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     /// Ends a builder. NULL is fine.

@@ -2,7 +2,6 @@
 //! second destruction, is reported instead of being undefined behaviour.
 
 use core::ffi::CStr;
-use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::environment::environment;
@@ -19,7 +18,7 @@ fn refuse(value: &CStr) {
     line.text("leveldb_bloom: LEVELDB_BLOOM_CHECK=");
     line.foreign(value);
     line.text(" is neither report nor abort; nothing is checked\n");
-    line.write_to(ptr::null());
+    line.write_to(None);
 }
 
 /// What a policy knows of its own end.
@@ -85,7 +84,7 @@ impl Check {
         line.text("; ");
         line.text(advice);
         line.text("\n");
-        line.write_to(ptr::null());
+        line.write_to(None);
         if self.mode == Mode::Abort {
             // SAFETY: abort takes nothing. The user asked for it by the variable.
             unsafe { libc::abort() }

@@ -49,7 +49,7 @@ fn refuse(name: &CStr) {
     if REFUSED.swap(true, Ordering::Relaxed) {
         return;
     }
-    refusal(name, Kernel::failed()).write_to(ptr::null());
+    refusal(name, Kernel::failed()).write_to(None);
 }
 
 fn refusal(name: &CStr, failed: Option<&str>) -> Line {

@@ -193,13 +193,16 @@ impl Tables {
 /// times, and one that nothing refers to does not come: no table that all modules have says how
 /// many symbols there are. Returns false, without a call, where the module's tables cannot be read.
 ///
-/// The module must stay loaded meanwhile. It does: its code is calling us, or a name was just found
-/// in it.
+/// # Safety
+/// The module stays loaded meanwhile.
 // Not inlined into each caller: that saves two kilobytes.
 #[inline(never)]
-pub(super) fn imports_around(address: *const c_void, visit: &mut dyn FnMut(&CStr, bool)) -> bool {
+pub(super) unsafe fn imports_around(
+    address: *const c_void,
+    visit: &mut dyn FnMut(&CStr, bool),
+) -> bool {
     const STB_WEAK: u8 = 2;
-    // SAFETY: the module stays loaded, as the callers see to (see above).
+    // SAFETY: the caller's promise.
     let Some(tables) = (unsafe { Tables::around(address) }) else { return false };
     tables.each_relocation(&mut |symbol, _| {
         if symbol.st_shndx == 0 {

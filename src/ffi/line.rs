@@ -1,6 +1,6 @@
 //! A line for the user: statistics, a report of a check, a refusal.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_int};
 use core::ptr;
 
 /// A line of text on the stack. What does not fit is left out (it always fits).
@@ -58,11 +58,11 @@ impl Line {
         }
     }
 
-    /// Appends the line to the file at `path`, or writes it to stderr if that is NULL. What cannot
+    /// Appends the line to the file at `path`, or writes it to stderr if there is none. What cannot
     /// be written is lost. Nothing is waited for (a pipe without a reader), and no signal ends the
     /// program (for such a pipe, or a file beyond the limit of file sizes). Nor does a thread end
     /// here for which pthread_cancel was called: it would leave its policy half destroyed.
-    pub(super) fn write_to(&self, path: *const c_char) {
+    pub(super) fn write_to(&self, path: Option<&CStr>) {
         unsafe extern "C" {
             // Not in the crate libc.
             fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
@@ -78,25 +78,22 @@ impl Line {
         unsafe { pthread_setcancelstate(cancel_state, ptr::null_mut()) };
     }
 
-    fn append_to(&self, path: *const c_char) {
+    fn append_to(&self, path: Option<&CStr>) {
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
-        // SAFETY: `path` is NULL or a C string, by the word of `write_to`'s callers; `bytes` is not
-        // shorter than what is written of it. If a write fails, the user has no line, and nothing
-        // else happens.
+        let bytes = self.bytes();
+        // SAFETY: the path is a C string; of the bytes no more are written than there are. If a
+        // write fails, the user has no line, and nothing else happens.
         unsafe {
-            let file: c_int = if path.is_null() {
-                libc::STDERR_FILENO
-            } else {
-                libc::open(path, append | apart, 0o644)
+            let file = match path {
+                Some(path) => libc::open(path.as_ptr(), append | apart, 0o644),
+                None => libc::STDERR_FILENO,
             };
             if file < 0 {
                 return;
             }
-            without_signals(|| {
-                libc::write(file, self.bytes.as_ptr().cast::<c_void>(), self.len.min(512)) >= 0
-            });
-            if !path.is_null() {
+            without_signals(|| libc::write(file, bytes.as_ptr().cast(), bytes.len()) >= 0);
+            if path.is_some() {
                 libc::close(file);
             }
         }

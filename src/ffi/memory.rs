@@ -168,13 +168,15 @@ pub(super) unsafe fn reallocate<T: Copy>(memory: *mut T, len: usize) -> Option<N
     NonNull::new(unsafe { libc::realloc(memory.cast(), size.max(1)) }.cast())
 }
 
-/// A value in memory from C's `malloc`. `None`, and the value dropped, where there is no memory.
-pub(super) fn allocate_value<T>(value: T) -> Option<NonNull<T>> {
+/// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is no
+/// memory.
+#[inline]
+pub(super) fn allocate_value<T>(make: impl FnOnce() -> T) -> Option<NonNull<T>> {
     const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
     let memory = allocate(size_of::<T>())?.cast::<T>();
     // SAFETY: `allocate` just gave this memory with the value's size, and malloc aligns for
     // everything up to max_align_t, as was asserted.
-    unsafe { memory.write(value) };
+    unsafe { memory.write(make()) };
     Some(memory)
 }
 

@@ -183,7 +183,7 @@ unsafe extern "C" fn collect(
         let Some(file) = NonNull::new(libc::strdup(file)) else {
             return 0;
         };
-        match memory::allocate_value(NameEntry { file: file.as_ptr(), next: names.first }) {
+        match memory::allocate_value(|| NameEntry { file: file.as_ptr(), next: names.first }) {
             Some(entry) => names.first = entry.as_ptr(),
             None => memory::free(file.as_ptr().cast()),
         }

@@ -86,7 +86,7 @@ impl Object {
         bits_per_key: c_int,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        Self::in_c_memory(Self::new_bloom(bits_per_key, linked_create, Owner::Caller))
+        Self::in_c_memory(|| Self::new_bloom(bits_per_key, linked_create, Owner::Caller))
     }
 
     /// A bloom policy, to be put into C memory.
@@ -106,7 +106,7 @@ impl Object {
         callbacks: Callbacks,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        Self::in_c_memory(Self::new(&CUSTOM, Kind::Custom(state, callbacks), linked_create))
+        Self::in_c_memory(|| Self::new(&CUSTOM, Kind::Custom(state, callbacks), linked_create))
     }
 
     fn new(table: &'static Table, kind: Kind, linked_create: Option<CreatePolicy>) -> Object {
@@ -119,8 +119,8 @@ impl Object {
         }
     }
 
-    fn in_c_memory(object: Object) -> *mut FilterPolicy {
-        memory::allocate_value(object).map_or(ptr::null_mut(), |object| object.as_ptr().cast())
+    fn in_c_memory(make: impl FnOnce() -> Object) -> *mut FilterPolicy {
+        memory::allocate_value(make).map_or(ptr::null_mut(), |object| object.as_ptr().cast())
     }
 
     /// As [`Policy::may_end`].

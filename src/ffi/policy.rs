@@ -44,15 +44,13 @@ impl Policy {
     /// A policy in C memory; NULL where there is none.
     #[must_use]
     pub fn create(bits_per_key: c_int) -> *mut Policy {
-        Self::in_c_memory(Policy::new(bits_per_key, Route::Callbacks, Owner::Caller))
+        Self::in_c_memory(bits_per_key, |_| {})
     }
 
     /// A policy with the name that goleveldb gives its own.
     #[must_use]
     pub fn create_goleveldb(bits_per_key: c_int) -> *mut Policy {
-        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
-        policy.name = abi::GOLEVELDB_NAME.as_ptr();
-        Self::in_c_memory(policy)
+        Self::in_c_memory(bits_per_key, |policy| policy.name = abi::GOLEVELDB_NAME.as_ptr())
     }
 
     /// A policy with a name of its own, whose keys go through a callback. NULL where there is no
@@ -77,23 +75,25 @@ impl Policy {
             Transform::create(name, canonicalise, destructor, state)
         };
         let Some(transform) = transform else { return ptr::null_mut() };
-        let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
-        // SAFETY: `Transform::create` just made it, and nobody else has it.
-        policy.name = unsafe { transform.as_ref() }.name();
-        let created = Self::in_c_memory(policy);
-        // SAFETY: `in_c_memory` just made the policy, and only it, or nobody, will know the
-        // transform.
-        unsafe {
-            match created.as_mut() {
-                Some(policy) => policy.transform = Some(transform),
-                None => Transform::destroy(transform),
-            }
+        let created = Self::in_c_memory(bits_per_key, |policy| {
+            // SAFETY: `Transform::create` just made it, and nobody else has it.
+            policy.name = unsafe { transform.as_ref() }.name();
+            policy.transform = Some(transform);
+        });
+        if created.is_null() {
+            // SAFETY: as above: no policy was made.
+            unsafe { Transform::destroy(transform) }
         }
         created
     }
 
-    fn in_c_memory(policy: Policy) -> *mut Policy {
-        memory::allocate_value(policy).map_or(ptr::null_mut(), NonNull::as_ptr)
+    fn in_c_memory(bits_per_key: c_int, finish: impl FnOnce(&mut Policy)) -> *mut Policy {
+        let made = memory::allocate_value(|| {
+            let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
+            finish(&mut policy);
+            policy
+        });
+        made.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     /// Ends a policy. NULL is fine, and a shared one stays.

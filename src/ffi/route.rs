@@ -394,7 +394,8 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
 
 /// The string whose members the module around `caller` imports, if it is one kind only.
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
-    let imported = Imported::around(caller)?;
+    // SAFETY: the caller's code is calling us.
+    let imported = unsafe { Imported::around(caller) }?;
     let mut kinds = imported.strings.iter().zip(&STRING_KINDS).filter(|(used, _)| **used);
     let (Some((_, kind)), None) = (kinds.next(), kinds.next()) else { return None };
     Some(kind)
@@ -409,12 +410,15 @@ struct Imported {
 }
 
 impl Imported {
-    /// `None` where the module's imports cannot be read.
+    /// Of the module around `address`; `None` where its imports cannot be read.
+    ///
+    /// # Safety
+    /// The module stays loaded meanwhile.
     // Once, not in both of its callers: that is half a kilobyte.
     #[inline(never)]
-    fn around(address: *const c_void) -> Option<Imported> {
+    unsafe fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
-        let known = elf::imports_around(address, &mut |name, weak| {
+        let mut visit = |name: &CStr, weak| {
             let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
             // Not an import of the module's own: every copy of this library imports each `append`
             // weakly.
@@ -426,7 +430,9 @@ impl Imported {
             for (used, kind) in imported.strings.iter_mut().zip(&STRING_KINDS) {
                 *used |= member.starts_with(kind.members.as_bytes());
             }
-        });
+        };
+        // SAFETY: the caller's promise.
+        let known = unsafe { elf::imports_around(address, &mut visit) };
         known.then_some(imported)
     }
 }
@@ -466,7 +472,8 @@ enum Trust {
 fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
     modules::are_one(append as *const c_void, host)
         || match trust {
-            Trust::Imported => Imported::around(host).is_none_or(|imported| imported.any),
+            // SAFETY: `host` was just found; as in `find_function`, nobody unloads it now.
+            Trust::Imported => unsafe { Imported::around(host) }.is_none_or(|other| other.any),
             Trust::AnyOfItsKind => kind.route != Route::AppendCopyOnWrite,
         }
 }
@@ -491,6 +498,8 @@ fn find_original(scope: &Scope) -> Option<NewPolicy> {
 fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     let found = scope.find(name)?;
     let mut is_entry = false;
-    elf::imports_around(found.as_ptr(), &mut |import, _| is_entry |= import == name);
+    // SAFETY: who loads and unloads a LevelDB does not unload it while it makes a policy or a
+    // filter; other modules that define its names stay, too, or the name would lead nowhere.
+    unsafe { elf::imports_around(found.as_ptr(), &mut |import, _| is_entry |= import == name) };
     if is_entry { modules::next(name) } else { Some(found) }
 }

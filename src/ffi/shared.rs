@@ -60,8 +60,8 @@ impl<T> Shared<T> {
                 entry = known.next;
             }
             let new = made.or_else(|| {
-                let policy = make(bits_per_key);
-                memory::allocate_value(Entry { bits_per_key, policy, next: ptr::null_mut() })
+                let next = ptr::null_mut();
+                memory::allocate_value(|| Entry { bits_per_key, policy: make(bits_per_key), next })
             });
             let Some(new) = new else { return ptr::null_mut() };
             made = Some(new);

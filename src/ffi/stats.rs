@@ -3,9 +3,9 @@
 //! Counting is chosen when a policy is made. One that does not count has no [`Counters`], and its
 //! object has a table of functions that never look for them.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use super::check::Check;
 use super::environment::environment;
@@ -73,7 +73,7 @@ pub(super) struct Counters {
     /// Whether the line was written: on destruction or at exit, whichever came first.
     written: AtomicBool,
     /// The next in the list of living ones, guarded by `LIVING`'s mutex.
-    next: *mut Counters,
+    next: AtomicPtr<Counters>,
 }
 
 /// Where the line goes.
@@ -89,7 +89,7 @@ enum Destination {
 static LIVING: Lock = Lock {
     mutex: core::cell::UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
     forking: AtomicUsize::new(0),
-    first: core::cell::UnsafeCell::new(ptr::null_mut()),
+    first: AtomicPtr::new(ptr::null_mut()),
 };
 
 struct Lock {
@@ -97,26 +97,27 @@ struct Lock {
     /// The thread that holds the mutex while it forks, 0 for none. Other handlers of fork run in
     /// it meanwhile, and may end or make policies.
     forking: AtomicUsize,
-    first: core::cell::UnsafeCell<*mut Counters>,
+    first: AtomicPtr<Counters>,
 }
 
-// SAFETY: `first` is only reached through `with`, which holds the mutex or runs in the thread that
-// does.
+// SAFETY: the mutex is for many threads, and the rest is atomic.
 unsafe impl Sync for Lock {}
 
 impl Lock {
-    fn with<R>(&self, f: impl FnOnce(&mut *mut Counters) -> R) -> R {
-        // SAFETY: the mutex was statically initialised and never moves. It is held for as long as
-        // there is a reference to `first`: by this call, or, in a thread that forks, by
-        // `before_fork`.
+    /// Hands the list's beginning on while nobody else has the list: a thread that forks has had the
+    /// mutex since `before_fork`.
+    fn with(&self, f: impl FnOnce(&AtomicPtr<Counters>)) {
+        let forks = self.forking.load(Ordering::Relaxed) == this_thread();
+        // SAFETY: the mutex was statically initialised, and never moves; this thread unlocks what it
+        // locked.
         unsafe {
-            if self.forking.load(Ordering::Relaxed) == this_thread() {
-                return f(&mut *self.first.get());
+            if !forks {
+                libc::pthread_mutex_lock(self.mutex.get());
             }
-            libc::pthread_mutex_lock(self.mutex.get());
-            let result = f(&mut *self.first.get());
-            libc::pthread_mutex_unlock(self.mutex.get());
-            result
+            f(&self.first);
+            if !forks {
+                libc::pthread_mutex_unlock(self.mutex.get());
+            }
         }
     }
 }
@@ -144,7 +145,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         Destination::File(path) => path.as_ptr(),
         _ => ptr::null_mut(),
     };
-    let counters = memory::allocate_value(Counters {
+    let counters = memory::allocate_value(|| Counters {
         policy: *policy,
         route: AtomicU8::new(route as u8),
         filters: Count::new(0),
@@ -155,7 +156,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         check,
         destination,
         written: AtomicBool::new(false),
-        next: ptr::null_mut(),
+        next: AtomicPtr::new(ptr::null_mut()),
     });
     let Some(counters) = counters else {
         // SAFETY: `file` is what `copy_of_text` gave above, or NULL.
@@ -173,9 +174,9 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         }
     }
     LIVING.with(|first| {
-        // SAFETY: `allocate_value` just gave it, and it is not in the list yet: nobody else has it.
-        unsafe { (*counters.as_ptr()).next = *first };
-        *first = counters.as_ptr();
+        let before = first.swap(counters.as_ptr(), Ordering::Relaxed);
+        // SAFETY: `allocate_value` just gave it, and only `finish` frees it.
+        unsafe { counters.as_ref() }.next.store(before, Ordering::Relaxed);
     });
     Some(counters)
 }
@@ -186,16 +187,14 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
 /// `counters` came from [`start`], and this is the last use of it.
 pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     LIVING.with(|first| {
-        let mut link: *mut *mut Counters = first;
-        // SAFETY: `link` points to `first` or to a living entry's `next`; the lock is held.
-        unsafe {
-            while !(*link).is_null() {
-                if *link == counters.as_ptr() {
-                    *link = (**link).next;
-                    break;
-                }
-                link = &raw mut (**link).next;
+        let mut link = first;
+        // SAFETY: an entry of the list lives until this function, which has the lock, takes it out.
+        while let Some(living) = unsafe { link.load(Ordering::Relaxed).as_ref() } {
+            if ptr::eq(living, counters.as_ptr()) {
+                link.store(living.next.load(Ordering::Relaxed), Ordering::Relaxed);
+                break;
             }
+            link = &living.next;
         }
     });
     // SAFETY: the caller's promise; it is no longer in the list, so that nobody else can find it.
@@ -233,11 +232,11 @@ extern "C" fn write_all() {
 
 fn for_each_living(visit: fn(&Counters)) {
     LIVING.with(|first| {
-        let mut counters = *first;
+        let mut link = first;
         // SAFETY: an entry of the list lives until `finish` takes it out under the lock.
-        while let Some(living) = unsafe { counters.as_ref() } {
+        while let Some(living) = unsafe { link.load(Ordering::Relaxed).as_ref() } {
             visit(living);
-            counters = living.next;
+            link = &living.next;
         }
     });
 }
@@ -321,8 +320,11 @@ impl Counters {
         line.text("}\n");
         match self.destination {
             Destination::Nowhere => {}
-            Destination::Stderr => line.write_to(ptr::null()),
-            Destination::File(path) => line.write_to(path.as_ptr()),
+            Destination::Stderr => line.write_to(None),
+            Destination::File(path) => {
+                // SAFETY: `start` copied it, and `finish` frees it last.
+                line.write_to(Some(unsafe { CStr::from_ptr(path.as_ptr()) }));
+            }
         }
     }
 }

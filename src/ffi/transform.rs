@@ -52,7 +52,7 @@ impl Transform {
         let name = unsafe { memory::copy_of_text(name) }?;
         let ended = AtomicBool::new(false);
         let made =
-            memory::allocate_value(Transform { canonicalise, destructor, state, name, ended });
+            memory::allocate_value(|| Transform { canonicalise, destructor, state, name, ended });
         if made.is_none() {
             // SAFETY: `copy_of_text` gave it above, and nobody else has it.
             unsafe { memory::free(name.as_ptr().cast()) };

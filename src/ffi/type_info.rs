@@ -7,7 +7,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::modules::Scope;
 
@@ -69,8 +69,11 @@ impl Names {
 
 /// Whether the type has its base class: nothing is left to find.
 pub(super) fn is_complete() -> bool {
-    !TYPE_INFO.base.load(Ordering::Acquire).is_null()
+    COMPLETE.load(Ordering::Acquire)
 }
+
+/// Whether both parts that are found are in `TYPE_INFO`: of the two the first says nothing yet.
+static COMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the runtime was found: until then no host may ask for the type.
 pub(super) fn is_known() -> bool {
@@ -88,10 +91,13 @@ pub(super) fn complete(names: Names) {
             TYPE_INFO.base.store(base.as_ptr(), Ordering::Release);
             let methods = methods.as_ptr().wrapping_byte_add(FIRST_METHOD);
             TYPE_INFO.methods.store(methods, Ordering::Release);
+            COMPLETE.store(true, Ordering::Release);
         }
-        Names { class_methods: Some(methods), .. } if !is_complete() => {
+        Names { class_methods: Some(methods), .. } => {
             let methods = methods.as_ptr().wrapping_byte_add(FIRST_METHOD);
-            TYPE_INFO.methods.store(methods, Ordering::Release);
+            let (none, order) = (ptr::null_mut(), Ordering::AcqRel);
+            // Not over what another thread has found, which may be more.
+            let _ = TYPE_INFO.methods.compare_exchange(none, methods, order, Ordering::Relaxed);
         }
         _ => {}
     }
