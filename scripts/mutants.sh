@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 done
 
 core=(src/builder.rs src/filter.rs src/hash.rs src/keys.rs src/policy.rs src/probe.rs src/sizing.rs)
-kernels=(src/kernel/{mod,bits,blocks,check,key,scratch,portable}.rs src/kernel/portable/*.rs)
+kernels=(src/kernel/{mod,bits,blocks,key,scratch,self_check,portable}.rs src/kernel/portable/*.rs)
 if [ "$(uname -m)" = x86_64 ]; then
   kernels+=(src/kernel/cpu.rs)
   for kernel in avx2 avx512; do

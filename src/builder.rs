@@ -1,7 +1,5 @@
 //! Filters made key by key, or in parts that are united afterwards.
 
-#![forbid(unsafe_code)]
-
 use alloc::vec::Vec;
 use core::fmt;
 

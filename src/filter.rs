@@ -1,8 +1,6 @@
 //! What a filter's bytes mean: its size, its number of probes, and how to read one that somebody
 //! else wrote.
 
-#![forbid(unsafe_code)]
-
 use core::fmt;
 
 /// The most probes a filter may ask for. A stored count above it is reserved for encodings of the

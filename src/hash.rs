@@ -1,7 +1,5 @@
 //! Key bytes to a 32-bit hash: LevelDB's `Hash` (util/hash.cc), a Murmur-like function.
 
-#![forbid(unsafe_code)]
-
 /// The seed that LevelDB's bloom filter gives to [`hash`].
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 

@@ -1,7 +1,5 @@
 //! Many keys in one piece of memory: concatenated, with offsets or of one length.
 
-#![forbid(unsafe_code)]
-
 use core::fmt;
 use core::ops::Range;
 use core::slice;

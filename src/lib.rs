@@ -33,6 +33,8 @@
 //! pattern and looking how much of it was left; AVX2 and AVX-512 on x86-64, 2026-11-26.)
 
 #![no_std]
+// But in `ffi` and `kernel`, and where faults are planted.
+#![deny(unsafe_code)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -41,9 +43,11 @@ extern crate std;
 mod builder;
 mod filter;
 mod hash;
+#[allow(unsafe_code)]
 mod kernel;
 mod keys;
 #[cfg(leveldb_bloom_planted)]
+#[allow(unsafe_code)]
 mod planted;
 mod policy;
 mod probe;
@@ -52,6 +56,7 @@ mod sizing;
 // Public for capi/, which exports it to C; no part of the Rust API.
 #[cfg(leveldb_bloom_c_interface)]
 #[doc(hidden)]
+#[allow(unsafe_code)]
 pub mod ffi;
 
 pub use builder::{FilterBuilder, FilterMismatch, union};

@@ -1,7 +1,5 @@
 //! The policy a program holds: bits per key, and the kernel that does the work.
 
-#![forbid(unsafe_code)]
-
 use alloc::vec::Vec;
 use core::mem;
 #[cfg(leveldb_bloom_c_interface)]

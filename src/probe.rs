@@ -1,8 +1,6 @@
 //! From a key's hash to the positions of its bits. This is the definition of the positions: kernels
 //! compute them in other ways, and are checked against it.
 
-#![forbid(unsafe_code)]
-
 use core::iter::FusedIterator;
 use core::num::NonZeroU64;
 

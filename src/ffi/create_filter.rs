@@ -76,7 +76,7 @@ unsafe extern "C" fn prepare(
                 (*call).arguments =
                     [delegate.as_ptr().cast(), keys.cast_mut().cast(), count as _, destination];
             }
-            None => unreachable_host(),
+            None => abort_without_string(),
         }
     }
 }
@@ -153,7 +153,7 @@ unsafe extern "C" fn release(call: *const Call) {
 /// module hides all of LevelDB's names. To append nothing would lose keys for good, and to guess
 /// could corrupt memory.
 #[cold]
-fn unreachable_host() -> ! {
+fn abort_without_string() -> ! {
     const MESSAGE: &CStr =
         c"leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n";
     // SAFETY: the message is a constant of that length; abort takes nothing.

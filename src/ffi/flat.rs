@@ -94,8 +94,8 @@ pub unsafe fn fill_filter(
         return status::INVALID_ARGUMENT;
     };
     // One empty key sets the bits of all.
-    let different = if keys.have_no_length() { 1 } else { usize::MAX };
-    let listed = keys.iter().take(different).map(Key::new);
+    let distinct = if keys.have_no_length() { 1 } else { usize::MAX };
+    let listed = keys.iter().take(distinct).map(Key::new);
     // SAFETY: the caller's promise.
     unsafe { policy.fill_from(keys.len(), listed, filter, filter_length) }
 }

@@ -51,7 +51,7 @@ pub unsafe fn key_may_match(
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { key_may_match_apart(key, key_length, filter, filter_length) }
+    unsafe { key_may_match_out_of_line(key, key_length, filter, filter_length) }
 }
 
 /// [`key_may_match`] for any arguments, also before the process has chosen a kernel. Out of line,
@@ -60,7 +60,7 @@ pub unsafe fn key_may_match(
 /// # Safety
 /// As there.
 #[inline(never)]
-unsafe fn key_may_match_apart(
+unsafe fn key_may_match_out_of_line(
     key: *const c_char,
     key_length: usize,
     filter: *const c_char,

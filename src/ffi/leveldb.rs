@@ -37,7 +37,8 @@ pub enum Link {
 
 /// The callbacks of a custom policy as C passes them, in the order of
 /// `leveldb_filterpolicy_create`.
-pub type Callbacks = (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMatch>, Option<Name>);
+pub type PassedCallbacks =
+    (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMatch>, Option<Name>);
 
 /// `leveldb::NewBloomFilterPolicy` and `leveldb_filterpolicy_create_bloom`: our policy, or the
 /// original's where a LevelDB is there that we have no way to (no known string, no C API).
@@ -64,8 +65,7 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
         Link::Static { create, .. } | Link::Source { create } => create,
         Link::Dynamic => None,
     };
-    // The host may ask for the policy's type before it asks for a filter.
-    route::exists(linked_create);
+    route::complete_type(linked_create);
     shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
@@ -94,7 +94,7 @@ fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
 /// The callbacks belong together and are called with `state`.
 pub unsafe fn filterpolicy_create(
     state: *mut c_void,
-    callbacks: Callbacks,
+    callbacks: PassedCallbacks,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
     // CreatePolicy with callbacks that may be NULL, because what that means is LevelDB's to decide:
@@ -126,8 +126,7 @@ pub unsafe fn filterpolicy_create(
     };
     let destructor = destructor.unwrap_or(nothing);
     let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
-    // For its effect, as in `shared_filter_policy`.
-    route::exists(linked_create);
+    route::complete_type(linked_create);
     Object::custom(state, callbacks, linked_create)
 }
 

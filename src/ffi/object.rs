@@ -123,10 +123,10 @@ impl Object {
         memory::allocate_value(make).map_or(ptr::null_mut(), |object| object.as_ptr().cast())
     }
 
-    /// As [`Policy::may_end`].
-    fn may_end(&self) -> bool {
+    /// As [`Policy::begin_destruction`].
+    fn begin_destruction(&self) -> bool {
         match &self.kind {
-            Kind::Bloom(policy) => policy.may_end(),
+            Kind::Bloom(policy) => policy.begin_destruction(),
             Kind::Custom(..) => true,
         }
     }
@@ -251,7 +251,7 @@ impl Object {
 unsafe extern "C" fn complete_destructor(object: *mut Object) {
     // SAFETY: LevelDB destroys an object once, when nobody uses it any more.
     unsafe {
-        if (*object).may_end() {
+        if (*object).begin_destruction() {
             end(object);
         }
     }
@@ -261,7 +261,7 @@ unsafe extern "C" fn deleting_destructor(object: *mut Object) {
     // SAFETY: LevelDB destroys an object once, when nobody uses it any more; `in_c_memory` put it
     // into memory of `memory`'s.
     unsafe {
-        if (*object).may_end() {
+        if (*object).begin_destruction() {
             end(object);
             memory::free(object.cast());
         }

@@ -4,13 +4,13 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use super::abi::{self, Slice};
+use super::abi::{self, Destructor, Slice};
 use super::choice;
 use super::lifetime::Owner;
 use super::memory::{self, KeyArrays, MATCH_ALL, Reserve, bytes};
 use super::stats::{self, Counters, Route};
 use super::status;
-use super::transform::{Canonicalise, Destructor, Transform};
+use super::transform::{Canonicalise, Transform};
 use crate::kernel::{Key, scratch};
 use crate::policy::{BloomFilterPolicy, hash_may_match};
 
@@ -103,7 +103,7 @@ impl Policy {
     pub unsafe fn destroy(policy: *mut Policy) {
         // SAFETY: the caller's promise.
         unsafe {
-            if !policy.is_null() && (*policy).may_end() {
+            if !policy.is_null() && (*policy).begin_destruction() {
                 policy.drop_in_place();
                 memory::free(policy.cast());
             }
@@ -113,11 +113,12 @@ impl Policy {
     /// Whether a policy that is being destroyed may be freed: not one that is shared, nor one whose
     /// destruction is checked, which stays in memory. Of the latter it notes the destruction and
     /// ends the callback's state.
-    pub(super) fn may_end(&self) -> bool {
+    pub(super) fn begin_destruction(&self) -> bool {
         match self.owner {
             Owner::Process => false,
             Owner::Caller => {
-                let kept = self.counters().is_some_and(|counters| counters.is_kept(self.owner));
+                let kept =
+                    self.counters().is_some_and(|counters| counters.note_destruction(self.owner));
                 if let (true, Some(transform)) = (kept, self.transform()) {
                     // SAFETY: whoever destroys a policy does not use it at the same time.
                     unsafe { transform.end_state() };
@@ -322,7 +323,7 @@ impl Policy {
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.key_may_match_apart(key, key_length, filter, filter_length) }
+        unsafe { self.key_may_match_out_of_line(key, key_length, filter, filter_length) }
     }
 
     /// [`key_may_match`](Self::key_may_match) for any policy and arguments. Out of line, so that
@@ -331,7 +332,7 @@ impl Policy {
     /// # Safety
     /// As [`key_may_match`].
     #[inline(never)]
-    unsafe fn key_may_match_apart(
+    unsafe fn key_may_match_out_of_line(
         &self,
         key: *const c_char,
         key_length: usize,

@@ -287,6 +287,12 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
     }
 }
 
+/// Completes the type of our policies, as far as the modules allow: the host may ask for it before it
+/// asks for a filter.
+pub(super) fn complete_type(linked_create: Option<CreatePolicy>) {
+    exists(linked_create);
+}
+
 /// Whether any loaded module has a LevelDB whose string we know, or a C API to go through. Also
 /// completes the type of our policies, as far as the modules allow.
 // Not inlined into each caller: that saves a quarter of a kilobyte.

@@ -245,7 +245,7 @@ impl Counters {
     /// Whether the policy, which is being destroyed, must stay in memory because its destruction is
     /// checked. At the first call also writes its line and takes it from the count of living
     /// policies; at any other, reports.
-    pub(super) fn is_kept(&self, owner: Owner) -> bool {
+    pub(super) fn note_destruction(&self, owner: Owner) -> bool {
         if !self.check.is_on() {
             return false;
         }

@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use super::abi::Destructor;
 use super::memory;
 use crate::hash::bloom_hash;
 use crate::kernel::{GROUP, Key};
@@ -18,9 +19,6 @@ pub type Canonicalise = unsafe extern "C" fn(
     buffer: *mut c_char,
     buffer_length: usize,
 ) -> usize;
-
-/// Ends the state of a [`Canonicalise`].
-pub type Destructor = unsafe extern "C" fn(state: *mut c_void);
 
 /// A policy's callback and its state, in C memory.
 pub(super) struct Transform {

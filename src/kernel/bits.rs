@@ -116,7 +116,7 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
         for _ in 0..k {
             set(sum);
             // Otherwise the compiler would write out two steps at a time.
-            sum = one_by_one(sum.wrapping_add(h.rotate_right(17)));
+            sum = hidden(sum.wrapping_add(h.rotate_right(17)));
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
 /// which is longer and slower.
 #[inline(always)]
 #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-pub(super) fn one_by_one(mut sum: u32) -> u32 {
+pub(super) fn hidden(mut sum: u32) -> u32 {
     // SAFETY: the assembler emits no instructions for a comment.
     #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
     unsafe {

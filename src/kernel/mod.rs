@@ -12,7 +12,7 @@
 //!   key                a key as LevelDB lays it out
 //! beside them:
 //!   cpu                what the machine has
-//!   check              whether a kernel gives the portable one's answers
+//!   self_check         whether a kernel gives the portable one's answers
 //! ```
 
 // For `opaque!` of a pointer: its `asm!` neither reads nor writes what the pointer points to.
@@ -69,7 +69,6 @@ mod avx2;
 mod avx512;
 mod bits;
 mod blocks;
-mod check;
 #[cfg(leveldb_bloom_avx2)]
 mod cpu;
 mod key;
@@ -77,6 +76,7 @@ mod key;
 mod neon;
 mod portable;
 pub(crate) mod scratch;
+mod self_check;
 #[cfg(test)]
 mod tests;
 
@@ -222,7 +222,7 @@ impl Kernel {
         };
         let known = match verdict.load(Ordering::Relaxed) {
             UNTRIED => {
-                let found = if check::agree(self, PORTABLE) { PASSED } else { FAILED };
+                let found = if self_check::agree(self, PORTABLE) { PASSED } else { FAILED };
                 verdict.store(found, Ordering::Relaxed);
                 found
             }

@@ -11,7 +11,7 @@
 //!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for six keys or fewer is built in a
 //!    register.
 //! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
-//!    one filter asked for one key by few probes (see `few`), and targets with 32-bit words. Arrays
+//!    one filter asked for one key by few probes (see `bits_if_few`), and targets with 32-bit words. Arrays
 //!    of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the specification does.
 //! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
 //!    `FAR_TO_SET`.
@@ -25,7 +25,7 @@ use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
 
-use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, one_by_one};
+use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, hidden};
 use super::{Kernel, Key, blocks, scratch};
 use crate::filter::MAX_PROBES;
 use crate::probe;
@@ -36,7 +36,7 @@ pub(super) use hash::{hash, hash_keys};
 pub(super) use query::FAR;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
 #[cfg(leveldb_bloom_avx2)]
-pub(super) use query::{filters_may_match_by, rarely_may_match};
+pub(super) use query::{filters_may_match_by, may_match_any};
 
 mod hash;
 mod query;
@@ -103,7 +103,7 @@ fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         let delta = sum.rotate_right(17);
         for _ in 0..k {
             all |= 1 << (sum % 64);
-            sum = one_by_one(sum.wrapping_add(delta));
+            sum = hidden(sum.wrapping_add(delta));
         }
     }
     for (out, byte) in array.iter_mut().zip(all.to_le_bytes()) {

@@ -886,7 +886,7 @@ mod broken {
     //! Kernels that are wrong somewhere, each in another place.
 
     use super::*;
-    use crate::kernel::{UNTRIED, VERDICTS, check, portable};
+    use crate::kernel::{UNTRIED, VERDICTS, portable, self_check};
     use core::mem::MaybeUninit;
     use core::sync::atomic::Ordering;
 
@@ -950,15 +950,15 @@ mod broken {
 
     #[test]
     fn every_break_is_seen() {
-        assert!(check::agree(&named("whole"), &portable::KERNEL));
+        assert!(self_check::agree(&named("whole"), &portable::KERNEL));
         for kernel in &KERNELS {
-            assert!(!check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
+            assert!(!self_check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
         }
     }
 
     #[test]
     fn the_portable_kernel_takes_over() {
-        let passes = |kernel: &Kernel| check::agree(kernel, &portable::KERNEL);
+        let passes = |kernel: &Kernel| self_check::agree(kernel, &portable::KERNEL);
         assert_eq!(Kernel::best_of(&KERNELS, passes).name(), "portable");
         static WHOLE: [Kernel; 2] =
             [Kernel { preferred: || false, ..named("only by name") }, named("whole")];
@@ -969,7 +969,7 @@ mod broken {
     #[test]
     fn no_kernel_of_this_machine_failed() {
         for kernel in crate::kernel::KERNELS.iter().filter(|kernel| (kernel.supported)()) {
-            assert!(check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
+            assert!(self_check::agree(kernel, &portable::KERNEL), "{}", kernel.name());
         }
         assert_eq!(Kernel::failed(), None);
 

@@ -17,20 +17,22 @@ struct Modulus {
 /// A modulus, and how far 2^32 is beyond the modulus' last multiple below it (as far as the
 /// modulus, if it divides 2^32): that much a remainder loses where a 32-bit sum wraps.
 #[derive(Clone, Copy)]
-pub(super) struct Wrapping {
+pub(super) struct WrappingModulus {
     modulus: Modulus,
     lost: __m256i,
 }
 
-impl Wrapping {
+impl WrappingModulus {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn new(bits: NonZeroU32) -> Wrapping {
+    pub unsafe fn new(bits: NonZeroU32) -> WrappingModulus {
         // One division gives both.
         let lost = u32::MAX % bits + 1;
         // SAFETY: the caller has AVX2.
-        unsafe { Wrapping { modulus: Modulus::new(bits), lost: _mm256_set1_epi32(lost as i32) } }
+        unsafe {
+            WrappingModulus { modulus: Modulus::new(bits), lost: _mm256_set1_epi32(lost as i32) }
+        }
     }
 }
 
@@ -86,7 +88,7 @@ impl Positions {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn new(h: __m256i, Wrapping { modulus, lost }: Wrapping) -> Positions {
+    pub unsafe fn new(h: __m256i, WrappingModulus { modulus, lost }: WrappingModulus) -> Positions {
         // SAFETY: the caller has AVX2.
         unsafe {
             let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
@@ -132,7 +134,7 @@ impl Positions {
 pub(super) unsafe fn each_position(
     Eights { h, n }: Eights,
     k: u32,
-    modulus: Wrapping,
+    modulus: WrappingModulus,
     mut set: impl FnMut(u32),
 ) {
     let mut each_of_two = |two| {
@@ -177,7 +179,7 @@ pub(super) unsafe fn each_position(
 pub(super) unsafe fn each_pair(
     [a, b]: [__m256i; 2],
     k: u32,
-    modulus: Wrapping,
+    modulus: WrappingModulus,
     make: impl Fn(__m256i) -> __m256i,
     mut set: impl FnMut(u64),
 ) {

@@ -68,13 +68,13 @@ pub(in super::super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         }
     }
     for (key, h) in rest.iter().zip(out) {
-        *h = hash_apart(*key);
+        *h = hash_out_of_line(*key);
     }
 }
 
 /// `hash` out of line, for rare keys: inlined there, it would take kilobytes.
 #[inline(never)]
-pub(in super::super) fn hash_apart(key: Key) -> u32 {
+pub(in super::super) fn hash_out_of_line(key: Key) -> u32 {
     hash(key.as_bytes())
 }
 
@@ -95,7 +95,7 @@ fn hash_four(keys: &[Key; SIDE_BY_SIDE]) -> [u32; SIDE_BY_SIDE] {
     let lens = keys.map(|key| key.len());
     let least = lens.into_iter().fold(usize::MAX, usize::min);
     if least < 4 {
-        return keys.map(hash_apart);
+        return keys.map(hash_out_of_line);
     }
     let mut h = lens.map(first);
     for w in 0..least / 4 {

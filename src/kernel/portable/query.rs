@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use super::super::bits::{self, Modulus, one_by_one};
+use super::super::bits::{self, Modulus, hidden};
 use super::super::{Key, blocks, through_a_branch};
 use super::hash::{hash, hash_keys};
 use crate::filter::Filter;
@@ -18,7 +18,7 @@ fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
     let mut all = 1;
     let mut ask = || {
         all &= word >> (sum % 64);
-        sum = one_by_one(sum.wrapping_add(delta));
+        sum = hidden(sum.wrapping_add(delta));
     };
     // Two loops: the compiler writes out the one whose length it knows.
     if k == USUAL {
@@ -41,7 +41,7 @@ pub(in super::super) const FAR: usize = 4 << 20;
 
 /// The modulus of an array in which several bits are read at once; `None` for one beyond `FAR`.
 #[inline(always)]
-fn near(bytes: usize) -> Option<Modulus> {
+fn modulus_if_near(bytes: usize) -> Option<Modulus> {
     if bytes > FAR { None } else { Modulus::new(bytes) }
 }
 
@@ -60,8 +60,8 @@ const AT_ONCE: u32 = 4;
 /// The modulus of an array that is asked by the usual number of probes; `None` for any other
 /// number, or beyond `FAR`.
 #[inline(always)]
-fn usual(k: u32, bytes: usize) -> Option<Modulus> {
-    if k == USUAL { near(bytes) } else { None }
+fn modulus_if_usual(k: u32, bytes: usize) -> Option<Modulus> {
+    if k == USUAL { modulus_if_near(bytes) } else { None }
 }
 
 /// Whether the bits of the usual number of probes are all set. The loops over them are written out.
@@ -80,7 +80,7 @@ unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
 /// key took 1.3, 1.16 and 1.1 times as long at 1, 2 and 4 probes (AMD EPYC of the fourth
 /// generation, 2026-11-23).
 #[inline(always)]
-fn few(k: u32, bytes: usize) -> Option<NonZeroU32> {
+fn bits_if_few(k: u32, bytes: usize) -> Option<NonZeroU32> {
     if k <= AT_ONCE && bytes <= FAR { bits::bits_of(bytes) } else { None }
 }
 
@@ -95,7 +95,7 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
     let (mut sum, delta) = (h, h.rotate_right(17));
     let mut all = ask(sum);
     for _ in 1..k {
-        sum = one_by_one(sum.wrapping_add(delta));
+        sum = hidden(sum.wrapping_add(delta));
         all &= ask(sum);
     }
     all & 1 != 0
@@ -104,8 +104,8 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
 /// Whether the bits of all `k` probes of hash `h` are set, for any `k` and an array of any size.
 /// Out of line.
 #[inline(never)]
-fn contains_apart(h: u32, k: u32, array: &[u8]) -> bool {
-    match near(array.len()) {
+fn contains_out_of_line(h: u32, k: u32, array: &[u8]) -> bool {
+    match modulus_if_near(array.len()) {
         // SAFETY: `near` made the modulus for this array's length.
         Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
         None => probe::contains(h, k, array),
@@ -154,7 +154,7 @@ impl<'a> Probes<'a> {
         let mut all = u8::MAX;
         for _ in 0..n {
             if self.begun {
-                (self.sum, all) = in_order(self.sum.wrapping_add(self.delta), all);
+                (self.sum, all) = hidden_both(self.sum.wrapping_add(self.delta), all);
             }
             self.begun = true;
             // SAFETY: a remainder is less than the array's bits, because the modulus is the array's
@@ -172,7 +172,7 @@ impl<'a> Probes<'a> {
 /// keep registers takes a twentieth longer.
 #[inline(always)]
 #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-fn in_order(mut sum: u32, mut all: u8) -> (u32, u8) {
+fn hidden_both(mut sum: u32, mut all: u8) -> (u32, u8) {
     // SAFETY: the assembler emits no instructions for a comment. In ecx, because a rotation takes
     // its count from there.
     #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
@@ -200,10 +200,10 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
     at_line!(32);
     // Calls are the last thing that happens, or do not happen: so no registers have to be saved.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
-        return rarely_may_match(key, filter);
+        return may_match_any(key, filter);
     };
     if key.len() < 4 {
-        return rarely_may_match(key, filter);
+        return may_match_any(key, filter);
     }
     let h = hash(key.as_bytes());
     // Decided by k before size, because with a single probe every branch counts: by size before k,
@@ -213,23 +213,23 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
         if let Ok(word) = array.try_into() {
             return through_a_branch(contains_in_word(h, k, word));
         }
-        return match near(array.len()) {
+        return match modulus_if_near(array.len()) {
             // SAFETY: `near` made the modulus for this array's length.
             Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
-            None => contains_apart(h, k, array),
+            None => contains_out_of_line(h, k, array),
         };
     }
-    match (few(k, array.len()), array.try_into()) {
+    match (bits_if_few(k, array.len()), array.try_into()) {
         (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
         // SAFETY: `few` gave the number of bits of this array.
         (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
-        _ => contains_apart(h, k, array),
+        _ => contains_out_of_line(h, k, array),
     }
 }
 
 /// `may_match` for any key and filter, out of line: short keys, and filters without bits or probes.
 #[inline(never)]
-pub(in super::super) fn rarely_may_match(key: Key, filter: &[u8]) -> bool {
+pub(in super::super) fn may_match_any(key: Key, filter: &[u8]) -> bool {
     hash_may_match(crate::hash::bloom_hash(key.as_bytes()), filter)
 }
 
@@ -238,7 +238,7 @@ pub(in super::super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
     match Filter::parse(filter) {
         Filter::Never => false,
         Filter::Always => true,
-        Filter::Probe { array, k } => contains_apart(h, k, array),
+        Filter::Probe { array, k } => contains_out_of_line(h, k, array),
     }
 }
 
@@ -251,7 +251,7 @@ pub(in super::super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mu
             ones = results.len();
         }
         Filter::Probe { array, k } => {
-            let near = near(array.len());
+            let near = modulus_if_near(array.len());
             let mut results = results.iter_mut();
             blocks::in_blocks(keys, false, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
@@ -290,10 +290,10 @@ pub(in super::super) fn filters_may_match_by(
         let answer = small(filter).unwrap_or_else(|| match Filter::parse(filter.as_bytes()) {
             Filter::Never => false,
             Filter::Always => true,
-            Filter::Probe { array, k } => match usual(k, array.len()) {
+            Filter::Probe { array, k } => match modulus_if_usual(k, array.len()) {
                 // SAFETY: `usual` made the modulus for this array's length.
                 Some(modulus) => unsafe { contains_usual(h, modulus, array) },
-                None => contains_apart(h, k, array),
+                None => contains_out_of_line(h, k, array),
             },
         });
         *result = answer.into();
