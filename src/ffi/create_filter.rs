@@ -143,6 +143,8 @@ unsafe fn custom_filter(
     }
 }
 
+/// # Safety
+/// `prepare` has filled `call`.
 unsafe extern "C" fn release(call: *const Call) {
     // SAFETY: the assembly passes the `Call` that `prepare` has filled; its `heap` is NULL or from
     // C's malloc.
@@ -257,6 +259,9 @@ core::arch::global_asm!(
 ))]
 #[allow(improper_ctypes, reason = "an object is opaque to the assembly above")]
 unsafe extern "C" {
+    /// # Safety
+    /// `object` is a living object of ours, `keys` an array of `num_keys`, and `destination` a string
+    /// of the calling code.
     #[link_name = "leveldb_bloom_object_create_filter"]
     pub(super) unsafe fn create_filter(
         object: *const Object,
@@ -273,6 +278,9 @@ unsafe extern "C" {
     target_pointer_width = "64",
     target_env = "gnu"
 )))]
+///
+/// # Safety
+/// As above.
 pub(super) unsafe extern "C" fn create_filter(
     object: *const Object,
     keys: *const Slice,

@@ -219,6 +219,8 @@ pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables)) {
     unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
 }
 
+/// # Safety
+/// As dl_iterate_phdr calls it, with `in_every_module`'s `visit`.
 unsafe extern "C" fn pass_on(
     info: *mut libc::dl_phdr_info,
     _size: usize,

@@ -131,7 +131,7 @@ pub unsafe fn filterpolicy_create(
 }
 
 /// The destructor of a state that needs none.
-unsafe extern "C" fn nothing(_state: *mut c_void) {}
+extern "C" fn nothing(_state: *mut c_void) {}
 
 /// `leveldb_filterpolicy_destroy`. NULL is fine.
 ///

@@ -168,6 +168,8 @@ struct NameEntry {
     next: *mut NameEntry,
 }
 
+/// # Safety
+/// As dl_iterate_phdr calls it, with `for_each`'s list.
 unsafe extern "C" fn collect(
     info: *mut libc::dl_phdr_info,
     _size: usize,

@@ -248,6 +248,8 @@ impl Object {
     }
 }
 
+/// # Safety
+/// `object` is a living object of ours that nobody uses any more.
 unsafe extern "C" fn complete_destructor(object: *mut Object) {
     // SAFETY: LevelDB destroys an object once, when nobody uses it any more.
     unsafe {
@@ -257,6 +259,8 @@ unsafe extern "C" fn complete_destructor(object: *mut Object) {
     }
 }
 
+/// # Safety
+/// As `complete_destructor`; and its memory came from `memory::allocate_value`.
 unsafe extern "C" fn deleting_destructor(object: *mut Object) {
     // SAFETY: LevelDB destroys an object once, when nobody uses it any more; `in_c_memory` put it
     // into memory of `memory`'s.
@@ -288,6 +292,8 @@ unsafe fn end(object: *mut Object) {
     }
 }
 
+/// # Safety
+/// `object` is a living object of ours.
 unsafe extern "C" fn name(object: *const Object) -> *const c_char {
     // SAFETY: LevelDB calls this on an object that is alive.
     match unsafe { &(*object).kind } {
@@ -297,6 +303,8 @@ unsafe extern "C" fn name(object: *const Object) -> *const c_char {
     }
 }
 
+/// # Safety
+/// `object` is a living object with this table; `key` and `filter` are LevelDB's slices.
 unsafe extern "C" fn bloom_may_match(
     object: *const Object,
     key: *const Slice,
@@ -332,6 +340,8 @@ unsafe fn odd_may_match(
     unsafe { key_may_match(key, key_length, filter, filter_length) != 0 }
 }
 
+/// # Safety
+/// As `bloom_may_match`.
 unsafe extern "C" fn counting_may_match(
     object: *const Object,
     key: *const Slice,
@@ -347,6 +357,8 @@ unsafe extern "C" fn counting_may_match(
     }
 }
 
+/// # Safety
+/// As `bloom_may_match`.
 unsafe extern "C" fn custom_may_match(
     object: *const Object,
     key: *const Slice,
@@ -366,4 +378,4 @@ unsafe extern "C" fn custom_may_match(
 }
 
 /// The destructor of a delegate's state: none, because the state is ours.
-unsafe extern "C" fn keep(_state: *mut c_void) {}
+extern "C" fn keep(_state: *mut c_void) {}

@@ -208,22 +208,21 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     }
 }
 
-unsafe extern "C" fn before_fork() {
+extern "C" fn before_fork() {
     // SAFETY: the mutex was statically initialised, and never moves.
     unsafe { libc::pthread_mutex_lock(LIVING.mutex.get()) };
     LIVING.forking.store(this_thread(), Ordering::Relaxed);
 }
 
-unsafe extern "C" fn after_fork() {
+extern "C" fn after_fork() {
     LIVING.forking.store(0, Ordering::Relaxed);
     // SAFETY: this thread, or in a child its copy, locked it in `before_fork`.
     unsafe { libc::pthread_mutex_unlock(LIVING.mutex.get()) };
 }
 
-unsafe extern "C" fn after_fork_in_child() {
+extern "C" fn after_fork_in_child() {
     for_each_living(Counters::forget);
-    // SAFETY: `before_fork` has run, in this thread or in that of which it is a copy.
-    unsafe { after_fork() };
+    after_fork();
 }
 
 extern "C" fn write_all() {

@@ -10,12 +10,17 @@ use super::policy::Policy;
 /// The callbacks; their state is a [`Policy`], or NULL for one that could not be made.
 pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
 
+/// # Safety
+/// `state` is NULL or a living policy that nobody uses any more.
 unsafe extern "C" fn destructor(state: *mut c_void) {
     // SAFETY: LevelDB passes the state that the policy was created with, and calls this once, after
     // all else.
     unsafe { Policy::destroy(state.cast()) }
 }
 
+/// # Safety
+/// `state` is NULL or a living policy; the arrays have `num_keys` entries, and `filter_length` is
+/// NULL or can be written.
 unsafe extern "C" fn create_filter(
     state: *mut c_void,
     keys: *const *const c_char,
@@ -41,6 +46,8 @@ unsafe extern "C" fn create_filter(
     }
 }
 
+/// # Safety
+/// `state` is NULL or a living policy; the pointers are as `memory::bytes` asks.
 unsafe extern "C" fn key_may_match(
     state: *mut c_void,
     key: *const c_char,
@@ -57,6 +64,8 @@ unsafe extern "C" fn key_may_match(
     }
 }
 
+/// # Safety
+/// `state` is NULL or a living policy.
 unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
     // SAFETY: LevelDB passes the state that the policy was created with.
     unsafe { state.cast::<Policy>().as_ref() }.map_or(NAME.as_ptr(), Policy::name)
