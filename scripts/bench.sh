@@ -5,7 +5,7 @@
 
 usage() {
   cat <<'TEXT'
-usage: scripts/bench.sh [--scale | --instructions | --readme] [OPTION...]
+usage: scripts/bench.sh [--scale | --instructions | --readme FILE] [OPTION...]
 
 Times LevelDB's filter as Debian's libleveldb has it ("stock") and as we have it: with every kernel
 of this machine through the Rust library, and through the drop-in policy as LevelDB calls it. Sets
@@ -15,7 +15,8 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --scale           how the cost of a key grows: with keys in a filter (up to 100 million, which
                     takes some 10 GB of memory and half an hour), bits a key, and bytes of a key
   --instructions    instructions instead of time: the same on every run, however busy the machine
-  --readme          all three, then the README's figures and the plots in docs/bench from them
+  --readme FILE     all three, then from them FILE (docs/bench/PROCESSOR.md), the plots beside it, and
+                    the README's figures, which are a part of FILE's
 
   --rows TEXT       only rows of the table, or curves of --scale, whose names contain it, e.g.
                     --rows batch or --scale --rows 'bits a key'
@@ -78,18 +79,22 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    --scale | --instructions | --readme) mode=${1#--} ;;
+    --scale | --instructions) mode=${1#--} ;;
     --no-peers) peers= ;;
     --quick) arguments+=("$1") ;;
     --json)
       json=1
       arguments+=("$1")
       ;;
-    --rows | --sides | --rounds | --plot | --document)
+    --rows | --sides | --rounds | --plot | --document | --readme)
       [ $# -ge 2 ] || fail "$1 needs a value; see --help"
       case $1 in
         --plot) plot=$(output_file "$2") ;;
         --document) document=$(output_file "$2") ;;
+        --readme)
+          mode=readme
+          document=$(output_file "$2")
+          ;;
         --rounds)
           rounds=$(number "$1" "$2" 1 1000000)
           arguments+=("$1" "$rounds")
@@ -106,10 +111,11 @@ case $plot in
   "" | *.svg | *.png) ;;
   *) fail "--plot writes .svg or .png, not $plot" ;;
 esac
-[ -z "$document" ] || [ "$mode" = table ] || fail "--document is for the table"
+[ -z "$document" ] || [ "$mode" = table ] || [ "$mode" = readme ] || fail "--document is for the table"
 [ -z "$plot" ] || [ "$mode" = table ] || [ "$mode" = scale ] || fail "--plot is for the table and --scale"
 if [ "$mode" = readme ]; then
   [ ${#arguments[@]} -eq 0 ] && [ -n "$peers" ] || fail "--readme takes no other option: it writes what the README shows"
+  [ "$(dirname "$document")" = "$root/docs/bench" ] || fail "--readme writes a file of docs/bench, which the README links"
   [ "$(grep -cE '^<!-- /?bench -->$' README.md)" = 2 ] ||
     fail "README.md has no place for the figures: <!-- bench --> and <!-- /bench -->"
 fi
@@ -172,10 +178,10 @@ if [ "$mode" = readme ]; then
     step "$one"
     measure "$one"
   done
-  mkdir -p docs/bench
   report plot "$build/table.json" docs/bench/table.svg
   report plot "$build/scale.json" docs/bench/scale.svg
-  report readme "$build/table.json" "$build/instructions.json" README.md
+  report table "$build/table.json" "$build/instructions.json" "$document"
+  report readme "$build/table.json" README.md
   step "README.md and docs/bench are written"
 else
   measure "$mode"

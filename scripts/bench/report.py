@@ -1,8 +1,8 @@
 """Plots, and the README's tables, from the documents of scripts/bench.sh.
 
     report.py plot DOCUMENT.json FILE.svg|FILE.png
-    report.py readme TABLE.json INSTRUCTIONS.json README.md
-    report.py table TABLE.json FILE.md
+    report.py readme TABLE.json README.md
+    report.py table TABLE.json [INSTRUCTIONS.json] FILE.md
 """
 
 import json
@@ -29,6 +29,32 @@ COLOURS = {
     "rocksdb": "#999999",
     "goleveldb": "#B8A800",
 }
+
+
+# What the README shows of the table.
+IN_README = [
+    "create, 20 keys",
+    "create, 1,000 keys",
+    "create, 1,000 keys of 8-64 B",
+    "create, 100,000 keys",
+    "create, 10 million keys, shuffled",
+    "query, filter of 20, present",
+    "query, filter of 20, absent",
+    "query, filter of 1,000, present",
+    "query, filter of 1,000, absent",
+    "batch of 256, filter of 20, absent",
+    "batch of 256, filter of 1,000, absent",
+    "a key in 8 filters of 20",
+    # Where there is least to win.
+    "query, filter of 1,000, 2 bits, absent",
+    "query, one of 4,000 filters of 1,000, present",
+]
+PEERS_IN_README = [
+    "create, 20 keys",
+    "create, 1,000 keys",
+    "query, filter of 1,000, present",
+    "query, filter of 1,000, absent",
+]
 
 
 def name(side):
@@ -215,7 +241,16 @@ def table_of_instructions(document):
     return markdown(["instructions"] + [name(side) for side in sides], body)
 
 
-def ours(table):
+def only(document, names):
+    """The document with these rows, in this order."""
+    rows = {row["name"]: row for row in document["rows"]}
+    missing = [name for name in names if name not in rows]
+    if missing:
+        sys.exit(f"no rows of these names were measured: {missing}")
+    return document | {"rows": [rows[name] for name in names]}
+
+
+def ours(table, names=None):
     spread = sorted(
         (f["ratio"]["q3"] - f["ratio"]["q1"]) / f["ratio"]["median"]
         for row in table["rows"]
@@ -228,7 +263,7 @@ def ours(table):
 Time for one key, query or filter, and stock's time divided by it. Half of a row's rounds lie within
 {100 * middle:.0f} % of each other ({100 * worst:.0f} % in the worst row).
 
-{table_of_ours(table)}
+{table_of_ours(only(table, names) if names else table)}
 """
 
 
@@ -243,29 +278,42 @@ byte for byte; goleveldb is LevelDB's filter in Go; fastbloom and RocksDB have f
 """
 
 
-def markdown_file(table, path):
-    """Writes what the README has of a table, in a file of its own."""
-    table = load(table)
-    text = "# How fast\n\nWritten by `scripts/bench.sh --document`; its `--help` explains the rows.\n"
-    text += ours(table) + peers(table)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def readme(table, instructions, path):
-    """Writes the part of the README that is between the two comments."""
-    table, instructions = load(table), load(instructions)
-    text = f"""{ours(table)}
-![The same as bars](docs/bench/table.svg)
+PLOTS = """
+![The same as bars](table.svg)
 
 How the cost of a key grows with the keys in a filter, the bits a key, and the length of a key:
 
-![Nanoseconds a key](docs/bench/scale.svg)
-{peers(table)}
+![Nanoseconds a key](scale.svg)
+"""
+
+
+def counted(instructions):
+    return f"""
 Instructions, the same on every run:
 
 {table_of_instructions(instructions)}
 """
+
+
+def markdown_file(table, instructions, path):
+    """Writes all of a table; with the plots beside it and instructions, if these were counted."""
+    table = load(table)
+    how = "readme" if instructions else "document"
+    text = f"# How fast\n\nWritten by `scripts/bench.sh --{how}`; its `--help` explains the rows.\n"
+    text += ours(table)
+    if instructions:
+        text += PLOTS
+    text += peers(table)
+    if instructions:
+        text += counted(load(instructions))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def readme(table, path):
+    """Writes the part of the README that is between the two comments."""
+    table = load(table)
+    text = ours(table, IN_README) + peers(only(table, PEERS_IN_README))
     with open(path, encoding="utf-8") as file:
         old = file.read()
     block = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -280,10 +328,12 @@ def main():
     match sys.argv[1:]:
         case ["plot", document, path]:
             plot(document, path)
-        case ["readme", table, instructions, path]:
-            readme(table, instructions, path)
+        case ["readme", table, path]:
+            readme(table, path)
         case ["table", table, path]:
-            markdown_file(table, path)
+            markdown_file(table, None, path)
+        case ["table", table, instructions, path]:
+            markdown_file(table, instructions, path)
         case _:
             sys.exit(__doc__)
 
