@@ -1,5 +1,6 @@
 // A plugin with a LevelDB that nobody else sees, and a policy by the callback table; or, HIDDEN, code
-// that calls CreateFilter with a string of its own and has no LevelDB that anybody could find.
+// that calls CreateFilter with a string of its own and has no LevelDB that anybody could find; with MAIN
+// in a program.
 
 #include <dlfcn.h>
 
@@ -41,3 +42,7 @@ size_t table() {
 }
 #endif
 }
+
+#ifdef MAIN
+int main() { return table() == 0; }
+#endif

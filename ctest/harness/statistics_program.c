@@ -1,11 +1,13 @@
-/* Makes policies whose statistics can be foretold: statistics_program HOW COUNT
+/* Makes policies whose statistics can be foretold: statistics_program HOW COUNT [FILE FLAGS]
  *
  * Policy i, from 1 to COUNT, has i bits per key and makes a filter of i keys through the callbacks,
  * of which it is then asked for the first, and for another one of a filter without bits. HOW tells
  * what becomes of the policies: they are destroyed, left, or destroyed late, when the library has
  * written its report at exit; or left by the program and two children of its own (fork), each of
- * which asks the first policy once more. */
+ * which asks the first policy once more; or left where the program ends by quick_exit. With FILE, that
+ * is opened with FLAGS (those of open, a number) and has the number of stderr, which is closed. */
 
+#include <fcntl.h>
 #include <leveldb_bloom.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,14 +59,18 @@ static int Fork(void) {
 }
 
 int main(int argc, char** argv) {
-  const int count = argc == 3 ? atoi(argv[2]) : 0;
+  const int count = argc == 3 || argc == 5 ? atoi(argv[2]) : 0;
   int i;
   if (count < 1 || count > kMost) return 2;
+  if (argc == 5) {
+    close(STDERR_FILENO);
+    if (open(argv[3], atoi(argv[4]), 0600) != STDERR_FILENO) return 6;
+  }
   if (strcmp(argv[1], "late") == 0) {
     /* What is registered first runs last. */
     if (atexit(DestroyAll) != 0) return 3;
   } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0 &&
-             strcmp(argv[1], "fork") != 0) {
+             strcmp(argv[1], "fork") != 0 && strcmp(argv[1], "quick") != 0) {
     return 2;
   }
   for (i = 1; i <= count; i++) {
@@ -73,5 +79,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "destroy") == 0) DestroyAll();
   if (strcmp(argv[1], "fork") == 0 && !Fork()) return 5;
   printf("%s\n", getauxval(AT_SECURE) ? "secure" : "not secure");
+  if (strcmp(argv[1], "quick") == 0) {
+    fflush(stdout);
+    quick_exit(0);
+  }
   return 0;
 }

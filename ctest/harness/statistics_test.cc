@@ -74,13 +74,49 @@ TEST_F(StatisticsTest, UnsetOrEmptyWritesNothing) {
 }
 
 TEST_F(StatisticsTest, Stderr) {
-  for (const char* how : {"destroy", "leave", "late"}) {
+  for (const char* how : {"destroy", "leave", "late", "quick"}) {
     SCOPED_TRACE(how);
     const ChildResult result = Run("stderr", how, 12);
     EXPECT_EQ(0, result.status);
     EXPECT_EQ("not secure\n", result.output);
     ExpectLines(result.errors, result.pid, 12);
   }
+}
+
+// A program that has closed stderr, or never had it, gives its number to the next file it opens:
+// LevelDB's log, for one. What programs redirect their messages to is another matter.
+TEST_F(StatisticsTest, StderrsNumberOfAnotherFile) {
+  const std::string other = folder_.Path("other"), how = "destroy", create = " 3 \"$2\" \"$3\" ";
+  const auto run = [&](int flags, const std::string& redirection, const char* variable) {
+    std::ofstream(other, std::ios::trunc);
+    Child child({"/bin/sh", "-c", "exec \"$0\" \"$1\"" + create + redirection,
+                 HARNESS_STATISTICS_PROGRAM, how, other, std::to_string(flags)},
+                {{variable, "stderr"}});
+    const ChildResult result = child.Wait();
+    ExpectSilent(result);
+    return std::make_pair(result.pid, ReadFile(other));
+  };
+  for (const char* redirection : {"", "2>&-"}) {
+    SCOPED_TRACE(redirection);
+    for (const char* variable : {kVariable, "LEVELDB_BLOOM_KERNEL", "LEVELDB_BLOOM_CHECK"}) {
+      SCOPED_TRACE(variable);
+      for (int flags : {O_WRONLY, O_RDWR, O_WRONLY | O_CLOEXEC, O_WRONLY | O_APPEND | O_CLOEXEC}) {
+        EXPECT_EQ("", run(flags, redirection, variable).second) << flags;
+      }
+      EXPECT_NE("", run(O_WRONLY | O_APPEND, redirection, variable).second);
+    }
+    const auto [pid, lines] = run(O_WRONLY | O_APPEND, redirection, kVariable);
+    ExpectLines(lines, pid, 3);
+  }
+}
+
+// As a shell does it, without appending.
+TEST_F(StatisticsTest, StderrRedirectedToAFile) {
+  Child child({"/bin/sh", "-c", "exec \"$0\" destroy 3 2>\"$1\"", HARNESS_STATISTICS_PROGRAM, file()},
+              {{kVariable, "stderr"}});
+  const ChildResult result = child.Wait();
+  ExpectSilent(result);
+  ExpectLines(ReadFile(file()), result.pid, 3);
 }
 
 TEST_F(StatisticsTest, FileIsAppendedTo) {

@@ -59,6 +59,11 @@ foreach(linker bfd gold lld)
   endforeach()
 endforeach()
 
+# The program hides its LevelDB, and its strings are known by other names than their members'.
+route_test(link.hidden-cxx20 ROUTES append-cxx11
+  SAYS "active: leveldb_bloom (no LevelDB found)" "made by: libleveldb_bloom"
+  CONTROL $<TARGET_FILE:routes_cxx20_control> COMMAND $<TARGET_FILE:routes_cxx20>)
+
 # The program hides its C++ library, and snappy brings another, whose strings do for it.
 link_test(hidden-libstdcxx cxx bfd EXPECT ROUTES append-cxx11 SAYS ${active_cxx11}
   LINE ${ours_shared} "${ROUTES_LEVELDB_ARCHIVE}" "${ROUTES_SNAPPY}" -lpthread -static-libstdc++

@@ -8,6 +8,7 @@ use super::abi::{Callbacks, Slice};
 use super::memory::{self, MATCH_ALL};
 use super::object::{Appender, Kind, Object};
 use super::stats::Route;
+use super::stderr;
 use crate::kernel::Key;
 use crate::policy::BloomFilterPolicy;
 
@@ -158,11 +159,12 @@ unsafe extern "C" fn release(call: *const Call) {
 fn abort_without_string() -> ! {
     const MESSAGE: &CStr =
         c"leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n";
-    // SAFETY: the message is a constant of that length; abort takes nothing.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes());
-        libc::abort()
+    if let Some(descriptor) = stderr::descriptor() {
+        // SAFETY: the message is a constant of that length.
+        unsafe { libc::write(descriptor, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes()) };
     }
+    // SAFETY: takes nothing.
+    unsafe { libc::abort() }
 }
 
 // CreateFilter: `prepare`, the call into the host, `release`. In assembly because of two things

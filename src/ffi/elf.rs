@@ -188,26 +188,38 @@ impl Tables {
     }
 }
 
-/// Calls `visit` with the names that the module around `address` imports from others, and whether
-/// each is a weak import. They are taken from its relocations, so that a name may come several
-/// times, and one that nothing refers to does not come: no table that all modules have says how
-/// many symbols there are. Returns false, without a call, where the module's tables cannot be read.
+/// Who defines what a module refers to by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binding {
+    Import,
+    WeakImport,
+    /// The module itself; another definition may come before it.
+    Own,
+}
+
+/// Calls `visit` with the names that the module around `address` refers to. They are taken from its
+/// relocations, so that a name may come several times, and one that nothing refers to does not
+/// come: no table that all modules have says how many symbols there are. Returns false, without a
+/// call, where the module's tables cannot be read.
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
 // Not inlined into each caller: that saves two kilobytes.
 #[inline(never)]
-pub(super) unsafe fn imports_around(
+pub(super) unsafe fn references_around(
     address: *const c_void,
-    visit: &mut dyn FnMut(&CStr, bool),
+    visit: &mut dyn FnMut(&CStr, Binding),
 ) -> bool {
     const STB_WEAK: u8 = 2;
     // SAFETY: the caller's promise.
     let Some(tables) = (unsafe { Tables::around(address) }) else { return false };
     tables.each_relocation(&mut |symbol, _| {
-        if symbol.st_shndx == 0 {
-            visit(tables.name(symbol), symbol.st_info >> 4 == STB_WEAK);
-        }
+        let binding = match (symbol.st_shndx, symbol.st_info >> 4) {
+            (0, STB_WEAK) => Binding::WeakImport,
+            (0, _) => Binding::Import,
+            _ => Binding::Own,
+        };
+        visit(tables.name(symbol), binding);
     });
     true
 }

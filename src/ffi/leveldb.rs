@@ -9,6 +9,7 @@ use super::abi::{
 };
 use super::choice;
 use super::elf;
+use super::lifetime::Owner;
 use super::modules;
 use super::object::Object;
 use super::route;
@@ -55,7 +56,7 @@ pub fn new_bloom_filter_policy(
         // would divide by zero; 0, which negative numbers mean here, is the same in both.
         return unsafe { original(bits_per_key.max(0)) };
     }
-    Object::bloom(bits_per_key, linked_create)
+    Object::bloom(bits_per_key, linked_create, Owner::Caller)
 }
 
 /// The policy of that many bits that the process shares and nobody can destroy.

@@ -1,7 +1,9 @@
 //! A line for the user: statistics, a report of a check, a refusal.
 
-use core::ffi::{CStr, c_int};
-use core::ptr;
+use core::ffi::{CStr, c_int, c_ulong};
+use core::{mem, ptr};
+
+use super::stderr;
 
 /// A line of text on the stack. What does not fit is left out (it always fits).
 pub(super) struct Line {
@@ -87,7 +89,7 @@ impl Line {
         unsafe {
             let file = match path {
                 Some(path) => libc::open(path.as_ptr(), append | apart, 0o644),
-                None => libc::STDERR_FILENO,
+                None => stderr::descriptor().unwrap_or(-1),
             };
             if file < 0 {
                 return;
@@ -103,26 +105,25 @@ impl Line {
 /// Runs `write`, which returns whether it succeeded, and takes back the signal that it may have
 /// raised in this thread. A signal that was pending before stays pending.
 fn without_signals(write: impl FnOnce() -> bool) {
-    // SAFETY: the sets are local, and filled before they are read; with a time of 0 sigtimedwait
-    // does not wait.
+    /// A bit for each of the first signals, as every C library for Linux passes them to it.
+    fn first_word(set: &mut libc::sigset_t) -> &mut c_ulong {
+        const { assert!(align_of::<libc::sigset_t>() >= align_of::<c_ulong>()) };
+        // SAFETY: a set begins with a word, and has no bits that must not be set.
+        unsafe { &mut *ptr::from_mut(set).cast() }
+    }
+    // SIGPIPE: nobody reads the pipe. SIGXFSZ: the file would become too large.
+    const RAISED: c_ulong = 1 << (libc::SIGPIPE - 1) | 1 << (libc::SIGXFSZ - 1);
+    // SAFETY: a set may be all zeros, and all are filled before they are read; with a time of 0
+    // sigtimedwait does not wait.
     unsafe {
-        let mut ours = core::mem::zeroed();
+        let mut ours: libc::sigset_t = mem::zeroed();
         let (mut before, mut pending) = (ours, ours);
-        libc::sigemptyset(&mut ours);
-        // SIGPIPE: nobody reads the pipe. SIGXFSZ: the file would become too large.
-        let raised = [libc::SIGPIPE, libc::SIGXFSZ];
-        for signal in raised {
-            libc::sigaddset(&mut ours, signal);
-        }
+        *first_word(&mut ours) = RAISED;
         libc::pthread_sigmask(libc::SIG_BLOCK, &ours, &mut before);
         libc::sigpending(&mut pending);
-        for signal in raised {
-            if libc::sigismember(&pending, signal) != 0 {
-                libc::sigdelset(&mut ours, signal);
-            }
-        }
+        *first_word(&mut ours) &= !*first_word(&mut pending);
         if !write() {
-            let at_once = core::mem::zeroed();
+            let at_once = mem::zeroed();
             libc::sigtimedwait(&ours, ptr::null_mut(), &at_once);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());

@@ -22,6 +22,7 @@
 //!   stats              LEVELDB_BLOOM_STATS
 //!   check              LEVELDB_BLOOM_CHECK
 //!   environment, line  what the user asked for, and a line that answers
+//!     stderr             where it goes, if that is still there
 //!   lifetime           who ends a policy, and how many live
 //!   status             what functions return
 //!   abi                what LevelDB passes, and what its policies look like
@@ -60,6 +61,7 @@ mod route;
 pub mod shared;
 mod stats;
 pub mod status;
+mod stderr;
 mod transform;
 mod type_info;
 pub mod vtable;

@@ -145,63 +145,64 @@ pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {
 // Not inlined into each caller: that saves half a kilobyte.
 #[inline(never)]
 pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
-    let mut names = Names { first: ptr::null_mut() };
-    // SAFETY: `collect` has dl_iterate_phdr's signature and is given `names`, which outlives it.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
-    let mut name = names.first;
-    while let Some(entry) = NonNull::new(name) {
-        // SAFETY: `collect` made the entry and its string; both live until `names` is dropped.
-        let (file, next) = unsafe { (CStr::from_ptr(entry.as_ref().file), entry.as_ref().next) };
+    let mut names = Names { memory: ptr::null_mut(), room: 0, len: 0 };
+    names.collect();
+    // And some for what is loaded meanwhile; what has no room then is left out.
+    let room = names.len + 4096;
+    let Some(memory) = memory::allocate(room) else { return };
+    names = Names { memory: memory.as_ptr(), room, len: 0 };
+    names.collect();
+    let mut at = 0;
+    while at < names.len {
+        // SAFETY: `add` has written C strings here, one behind the other, up to `len`.
+        let file = unsafe { CStr::from_ptr(names.memory.add(at).cast()) };
         if !Scope::of_file(file).is_none_or(|scope| visit(&scope)) {
-            return;
+            break;
         }
-        name = next;
+        at += file.count_bytes() + 1;
     }
+    // SAFETY: `allocate` gave it, and nobody else has it.
+    unsafe { memory::free(memory.as_ptr().cast()) };
 }
 
+/// The names of the modules' files, one behind the other.
 struct Names {
-    first: *mut NameEntry,
+    /// NULL while they are counted: memory is not asked for under the loader's lock, because who
+    /// stands in for malloc (a profiler of memory, say) may wait for that lock with one of its own.
+    memory: *mut u8,
+    room: usize,
+    len: usize,
 }
 
-struct NameEntry {
-    file: *mut c_char,
-    next: *mut NameEntry,
-}
-
-/// # Safety
-/// As dl_iterate_phdr calls it, with `for_each`'s list.
-unsafe extern "C" fn collect(
-    info: *mut libc::dl_phdr_info,
-    _size: usize,
-    names: *mut c_void,
-) -> c_int {
-    // SAFETY: dl_iterate_phdr passes a valid entry, and the `Names` that `for_each` gave it.
-    unsafe {
-        let names = &mut *names.cast::<Names>();
-        let file = (*info).dlpi_name;
-        if file.is_null() || *file == 0 {
-            return 0;
-        }
-        let Some(file) = NonNull::new(libc::strdup(file)) else {
-            return 0;
-        };
-        match memory::allocate_value(|| NameEntry { file: file.as_ptr(), next: names.first }) {
-            Some(entry) => names.first = entry.as_ptr(),
-            None => memory::free(file.as_ptr().cast()),
-        }
+impl Names {
+    fn collect(&mut self) {
+        // SAFETY: `add` has dl_iterate_phdr's signature and is given `self`, which outlives it.
+        unsafe { libc::dl_iterate_phdr(Some(Names::add), ptr::from_mut(self).cast()) };
     }
-    0
-}
 
-impl Drop for Names {
-    fn drop(&mut self) {
-        while let Some(entry) = NonNull::new(self.first) {
-            // SAFETY: `collect` made the entry and its string; nothing else frees them.
-            unsafe {
-                self.first = entry.as_ref().next;
-                memory::free(entry.as_ref().file.cast());
-                memory::free(entry.as_ptr().cast());
+    /// # Safety
+    /// As dl_iterate_phdr calls it, with `collect`'s names.
+    unsafe extern "C" fn add(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        names: *mut c_void,
+    ) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid entry, and the `Names` that `collect` gave it,
+        // whose memory has `room`.
+        unsafe {
+            let names = &mut *names.cast::<Names>();
+            let file = (*info).dlpi_name;
+            if file.is_null() || *file == 0 {
+                return 0;
+            }
+            let file = CStr::from_ptr(file).to_bytes_with_nul();
+            if names.memory.is_null() {
+                names.len += file.len();
+            } else if file.len() <= names.room - names.len {
+                file.as_ptr().copy_to_nonoverlapping(names.memory.add(names.len), file.len());
+                names.len += file.len();
             }
         }
+        0
     }
 }

@@ -85,19 +85,13 @@ impl Object {
     pub(super) fn bloom(
         bits_per_key: c_int,
         linked_create: Option<CreatePolicy>,
-    ) -> *mut FilterPolicy {
-        Self::in_c_memory(|| Self::new_bloom(bits_per_key, linked_create, Owner::Caller))
-    }
-
-    /// A bloom policy, to be put into C memory.
-    pub(super) fn new_bloom(
-        bits_per_key: c_int,
-        linked_create: Option<CreatePolicy>,
         owner: Owner,
-    ) -> Object {
-        let policy = Policy::new(bits_per_key, Route::None, owner);
-        let table = if policy.counters().is_some() { &COUNTING } else { &BLOOM };
-        Self::new(table, Kind::Bloom(policy), linked_create)
+    ) -> *mut FilterPolicy {
+        Self::in_c_memory(|| {
+            let policy = Policy::new(bits_per_key, Route::None, owner);
+            let table = if policy.counters().is_some() { &COUNTING } else { &BLOOM };
+            Self::new(table, Kind::Bloom(policy), linked_create)
+        })
     }
 
     /// A policy of the user's callbacks in C memory; NULL where there is none.
@@ -251,35 +245,33 @@ impl Object {
 /// # Safety
 /// `object` is a living object of ours that nobody uses any more.
 unsafe extern "C" fn complete_destructor(object: *mut Object) {
-    // SAFETY: LevelDB destroys an object once, when nobody uses it any more.
-    unsafe {
-        if (*object).begin_destruction() {
-            end(object);
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { end(object) };
 }
 
 /// # Safety
 /// As `complete_destructor`; and its memory came from `memory::allocate_value`.
 unsafe extern "C" fn deleting_destructor(object: *mut Object) {
-    // SAFETY: LevelDB destroys an object once, when nobody uses it any more; `in_c_memory` put it
-    // into memory of `memory`'s.
+    // SAFETY: the caller's promise.
     unsafe {
-        if (*object).begin_destruction() {
-            end(object);
+        if end(object) {
             memory::free(object.cast());
         }
     }
 }
 
-/// Ends what an object has, but not its memory.
+/// Ends what an object has, but not its memory; false, and nothing ended, where it stays.
 ///
 /// # Safety
-/// `object` is an object of ours that nobody uses any more.
-unsafe fn end(object: *mut Object) {
-    // SAFETY: the caller's promise.
+/// As `complete_destructor`.
+#[inline(never)]
+unsafe fn end(object: *mut Object) -> bool {
+    // SAFETY: the caller's promise: LevelDB destroys an object once.
     unsafe {
         let object = &mut *object;
+        if !object.begin_destruction() {
+            return false;
+        }
         if let Some(delegate) =
             NonNull::new(object.delegate.swap(ptr::null_mut(), Ordering::AcqRel))
         {
@@ -289,6 +281,7 @@ unsafe fn end(object: *mut Object) {
             Kind::Bloom(policy) => ptr::drop_in_place(policy),
             Kind::Custom(state, callbacks) => (callbacks.destructor)(*state),
         }
+        true
     }
 }
 

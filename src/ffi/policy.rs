@@ -11,7 +11,7 @@ use super::memory::{self, KeyArrays, MATCH_ALL, Reserve, bytes};
 use super::stats::{self, Counters, Route};
 use super::status;
 use super::transform::{Canonicalise, Transform};
-use crate::kernel::{Key, scratch};
+use crate::kernel::{GROUP, Key, in_groups, scratch};
 use crate::policy::{BloomFilterPolicy, hash_may_match};
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
@@ -44,13 +44,17 @@ impl Policy {
     /// A policy in C memory; NULL where there is none.
     #[must_use]
     pub fn create(bits_per_key: c_int) -> *mut Policy {
-        Self::in_c_memory(bits_per_key, |_| {})
+        Self::create_for(Owner::Caller, bits_per_key)
+    }
+
+    pub(super) fn create_for(owner: Owner, bits_per_key: c_int) -> *mut Policy {
+        Self::in_c_memory(owner, bits_per_key, abi::NAME.as_ptr(), None)
     }
 
     /// A policy with the name that goleveldb gives its own.
     #[must_use]
     pub fn create_goleveldb(bits_per_key: c_int) -> *mut Policy {
-        Self::in_c_memory(bits_per_key, |policy| policy.name = abi::GOLEVELDB_NAME.as_ptr())
+        Self::in_c_memory(Owner::Caller, bits_per_key, abi::GOLEVELDB_NAME.as_ptr(), None)
     }
 
     /// A policy with a name of its own, whose keys go through a callback. NULL where there is no
@@ -75,11 +79,9 @@ impl Policy {
             Transform::create(name, canonicalise, destructor, state)
         };
         let Some(transform) = transform else { return ptr::null_mut() };
-        let created = Self::in_c_memory(bits_per_key, |policy| {
-            // SAFETY: `Transform::create` just made it, and nobody else has it.
-            policy.name = unsafe { transform.as_ref() }.name();
-            policy.transform = Some(transform);
-        });
+        // SAFETY: `Transform::create` just made it, and nobody else has it.
+        let name = unsafe { transform.as_ref() }.name();
+        let created = Self::in_c_memory(Owner::Caller, bits_per_key, name, Some(transform));
         if created.is_null() {
             // SAFETY: as above: no policy was made.
             unsafe { Transform::destroy(transform) }
@@ -87,10 +89,17 @@ impl Policy {
         created
     }
 
-    fn in_c_memory(bits_per_key: c_int, finish: impl FnOnce(&mut Policy)) -> *mut Policy {
+    // Once, not in each of its callers.
+    #[inline(never)]
+    fn in_c_memory(
+        owner: Owner,
+        bits_per_key: c_int,
+        name: *const c_char,
+        transform: Option<NonNull<Transform>>,
+    ) -> *mut Policy {
         let made = memory::allocate_value(|| {
-            let mut policy = Policy::new(bits_per_key, Route::Callbacks, Owner::Caller);
-            finish(&mut policy);
+            let mut policy = Policy::new(bits_per_key, Route::Callbacks, owner);
+            (policy.name, policy.transform) = (name, transform);
             policy
         });
         made.map_or(ptr::null_mut(), NonNull::as_ptr)
@@ -113,6 +122,7 @@ impl Policy {
     /// Whether a policy that is being destroyed may be freed: not one that is shared, nor one whose
     /// destruction is checked, which stays in memory. Of the latter it notes the destruction and
     /// ends the callback's state.
+    #[inline(never)]
     pub(super) fn begin_destruction(&self) -> bool {
         match self.owner {
             Owner::Process => false,
@@ -207,16 +217,12 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: `allocate` just gave this memory, zeroed and of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        match self.transform() {
-            None => self.policy.fill_from(num_keys, keys.iter(), filter),
-            Some(transform) => {
-                self.check_use();
-                if !transform.fill(&self.policy, &mut keys.iter(), filter) {
-                    // SAFETY: `allocate` gave it above, and nobody else has it.
-                    unsafe { memory::free(memory.as_ptr().cast()) };
-                    return None;
-                }
-            }
+        if self.transform.is_none() {
+            self.policy.fill_from(num_keys, keys.iter(), filter);
+        } else if !self.fill_in_groups(keys.iter(), filter) {
+            // SAFETY: `allocate` gave it above, and nobody else has it.
+            unsafe { memory::free(memory.as_ptr().cast()) };
+            return None;
         }
         self.count_filter(num_keys, len);
         Some((memory, len))
@@ -271,7 +277,7 @@ impl Policy {
     pub(super) unsafe fn fill_from<'k>(
         &self,
         num_keys: usize,
-        mut keys: impl Iterator<Item = Key<'k>>,
+        keys: impl Iterator<Item = Key<'k>>,
         filter: *mut c_char,
         filter_length: usize,
     ) -> c_int {
@@ -286,22 +292,44 @@ impl Policy {
             filter.write_bytes(0, len);
             memory::array_mut(filter.cast::<u8>(), len)
         };
-        match self.transform() {
-            None => self.policy.fill_in_groups(keys, filter),
-            Some(transform) => {
-                self.check_use();
-                if !transform.fill(&self.policy, &mut keys, filter) {
-                    // It holds only some of the keys. Made to match every key, for callers that do
-                    // not look at the status.
-                    if let Some(probes) = filter.last_mut() {
-                        *probes = MATCH_ALL[1];
-                    }
-                    return status::NO_MEMORY;
-                }
+        if !self.fill_in_groups(keys, filter) {
+            // It holds only some of the keys. Made to match every key, for callers that do not look
+            // at the status.
+            if let Some(probes) = filter.last_mut() {
+                *probes = MATCH_ALL[1];
             }
+            return status::NO_MEMORY;
         }
         self.count_filled(num_keys, len);
         status::OK
+    }
+
+    /// Makes a filter of zeros that of these keys, or of their canonical forms; false where one of
+    /// these cannot be had.
+    fn fill_in_groups<'k>(&self, keys: impl Iterator<Item = Key<'k>>, filter: &mut [u8]) -> bool {
+        // Its probes, should there be no key.
+        let mut done = self.insert_group(&[], filter);
+        in_groups(keys, |group| done = done && self.insert_group(group, filter));
+        done
+    }
+
+    // Once, not for each way in which keys come.
+    #[inline(never)]
+    fn insert_group(&self, group: &[Key<'_>], filter: &mut [u8]) -> bool {
+        let mut hashes = [0; GROUP];
+        let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
+        match self.transform() {
+            None => self.policy.kernel().hash_keys(group, hashes),
+            Some(transform) => {
+                self.check_use();
+                for (key, place) in group.iter().zip(&mut *hashes) {
+                    let Some(hash) = transform.hash(key.as_bytes()) else { return false };
+                    *place = hash;
+                }
+            }
+        }
+        self.policy.fill_from_hashes(hashes, filter);
+        true
     }
 
     /// [`key_may_match`], counted if the policy counts.

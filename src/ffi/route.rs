@@ -27,7 +27,7 @@ use core::mem;
 use core::ptr::{self, NonNull};
 
 use super::abi::{CreatePolicy, NewPolicy};
-use super::elf;
+use super::elf::{self, Binding};
 use super::modules::{self, Scope};
 use super::stats::Route;
 use super::type_info::{self, Names};
@@ -41,9 +41,43 @@ struct StringKind {
     /// `leveldb::DestroyDB(const std::string&, const Options&)` with this string.
     host: &'static CStr,
     append: &'static CStr,
-    /// How the mangled names of this string's member functions begin, behind `_ZN` or `_ZNK`.
-    members: &'static str,
+    /// What tells the string in mangled names: of members, behind `_ZN` or `_ZNK`, of the old one;
+    /// of the others the namespace, wherever it is. From C++20 on a module need not import a member:
+    /// they are all inline.
+    mark: &'static str,
     route: Route,
+}
+
+impl StringKind {
+    /// Whether a module that refers to this name uses the string.
+    // Once, not for each kind.
+    #[inline(never)]
+    fn is_used_by(&self, name: &CStr, binding: Binding) -> bool {
+        match binding {
+            // Not an import of the module's own: every copy of this library imports these.
+            Binding::WeakImport if name == self.append || name == self.host => return false,
+            // What all empty strings of the old kind share is copied into a program.
+            Binding::Own if name != c"_ZNSs4_Rep20_S_empty_rep_storageE" => return false,
+            _ => {}
+        }
+        let mark = self.mark.as_bytes();
+        match self.route {
+            Route::AppendCopyOnWrite => member(name).starts_with(mark),
+            _ => {
+                let mut rest = name.to_bytes();
+                while !rest.is_empty() && !rest.starts_with(mark) {
+                    rest = rest.get(1..).unwrap_or(&[]);
+                }
+                !rest.is_empty()
+            }
+        }
+    }
+}
+
+/// A mangled name behind the beginning that members of a class or a namespace have.
+fn member(name: &CStr) -> &[u8] {
+    let member = name.to_bytes().strip_prefix(b"_ZN").unwrap_or(&[]);
+    member.strip_prefix(b"K").unwrap_or(member)
 }
 
 const fn c_str(name: &'static str) -> &'static CStr {
@@ -103,19 +137,19 @@ static STRING_KINDS: [StringKind; 3] = [
     StringKind {
         host: c_str(concat!(cxx11_host!(), "\0")),
         append: c_str(concat!(cxx11_append!(), "\0")),
-        members: "St7__cxx1112basic_stringIc",
+        mark: "St7__cxx11",
         route: Route::AppendCxx11,
     },
     StringKind {
         host: c_str(concat!(cow_host!(), "\0")),
         append: c_str(concat!(cow_append!(), "\0")),
-        members: "Ss",
+        mark: "Ss",
         route: Route::AppendCopyOnWrite,
     },
     StringKind {
         host: c_str(concat!(libcxx_host!(), "\0")),
         append: c_str(concat!(libcxx_append!(), "\0")),
-        members: "St3__112basic_stringIc",
+        mark: "St3__1",
         route: Route::AppendLibcxx,
     },
 ];
@@ -424,21 +458,14 @@ impl Imported {
     #[inline(never)]
     unsafe fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
-        let mut visit = |name: &CStr, weak| {
-            let Some(member) = name.to_bytes().strip_prefix(b"_ZN") else { return };
-            // Not an import of the module's own: every copy of this library imports each `append`
-            // weakly.
-            if weak && STRING_KINDS.iter().any(|kind| kind.append == name) {
-                return;
-            }
-            let member = member.strip_prefix(b"K").unwrap_or(member);
-            imported.any |= member.starts_with(b"S");
+        let mut visit = |name: &CStr, binding| {
+            imported.any |= binding == Binding::Import && member(name).starts_with(b"S");
             for (used, kind) in imported.strings.iter_mut().zip(&STRING_KINDS) {
-                *used |= member.starts_with(kind.members.as_bytes());
+                *used |= kind.is_used_by(name, binding);
             }
         };
         // SAFETY: the caller's promise.
-        let known = unsafe { elf::imports_around(address, &mut visit) };
+        let known = unsafe { elf::references_around(address, &mut visit) };
         known.then_some(imported)
     }
 }
@@ -506,6 +533,10 @@ fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     let mut is_entry = false;
     // SAFETY: who loads and unloads a LevelDB does not unload it while it makes a policy or a
     // filter; other modules that define its names stay, too, or the name would lead nowhere.
-    unsafe { elf::imports_around(found.as_ptr(), &mut |import, _| is_entry |= import == name) };
+    unsafe {
+        elf::references_around(found.as_ptr(), &mut |reference, binding| {
+            is_entry |= binding != Binding::Own && reference == name;
+        })
+    };
     if is_entry { modules::next(name) } else { Some(found) }
 }

@@ -1,6 +1,6 @@
 //! Policies that never end, one for each number of bits per key.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -9,33 +9,39 @@ use super::lifetime::Owner;
 use super::memory;
 use super::object::Object;
 use super::policy::Policy;
-use super::stats::{Counters, Route};
+use super::stats::Counters;
 
-/// The shared policies, one for each number of bits per key: a list that only grows.
-struct Shared<T: 'static> {
-    first: AtomicPtr<Entry<T>>,
+/// The shared policies of a kind, one for each number of bits per key: a list that only grows.
+struct Shared {
+    first: AtomicPtr<Entry>,
 }
 
-struct Entry<T> {
+struct Entry {
     bits_per_key: c_int,
-    policy: T,
-    next: *mut Entry<T>,
+    policy: *mut c_void,
+    next: *mut Entry,
 }
 
-impl<T> Shared<T> {
+impl Shared {
     const fn new() -> Self {
         Shared { first: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The policy of that many bits; made, if there is none. NULL where there is no memory.
-    fn get(
+    /// The policy of that many bits; made, if there is none. NULL where there is no memory. What
+    /// `make` made is given to `discard` where another thread was first.
+    ///
+    /// # Safety
+    /// `discard` takes what `make` makes.
+    // Once, not for each kind of policy.
+    #[inline(never)]
+    unsafe fn get(
         &self,
         bits_per_key: c_int,
-        make: impl Fn(c_int) -> T,
-        counters: impl Fn(&T) -> Option<&Counters>,
-    ) -> *mut T {
+        make: &dyn Fn(c_int) -> *mut c_void,
+        discard: unsafe fn(*mut c_void),
+    ) -> *mut c_void {
         let bits_per_key = bits_per_key.max(0);
-        let mut made: Option<NonNull<Entry<T>>> = None;
+        let mut made: Option<NonNull<Entry>> = None;
         loop {
             let first = self.first.load(Ordering::Acquire);
             let mut entry = first;
@@ -47,21 +53,23 @@ impl<T> Shared<T> {
                         // SAFETY: this call made it and did not get it into the list, because
                         // another thread was first: nobody else knows it.
                         unsafe {
-                            if let Some(counters) = counters(&made.as_ref().policy) {
-                                counters.forgo();
-                            }
-                            made.drop_in_place();
+                            discard(made.as_ref().policy);
                             memory::free(made.as_ptr().cast());
                         }
                     }
-                    // SAFETY: entries in the list are never freed.
-                    return unsafe { &raw mut (*entry).policy };
+                    return known.policy;
                 }
                 entry = known.next;
             }
             let new = made.or_else(|| {
+                let policy = NonNull::new(make(bits_per_key))?.as_ptr();
                 let next = ptr::null_mut();
-                memory::allocate_value(|| Entry { bits_per_key, policy: make(bits_per_key), next })
+                let entry = memory::allocate_value(|| Entry { bits_per_key, policy, next });
+                if entry.is_none() {
+                    // SAFETY: `make` has just made it, and nobody else knows it.
+                    unsafe { discard(policy) };
+                }
+                entry
             });
             let Some(new) = new else { return ptr::null_mut() };
             made = Some(new);
@@ -70,9 +78,25 @@ impl<T> Shared<T> {
             let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
             if self.first.compare_exchange(first, new.as_ptr(), success, failure).is_ok() {
                 // SAFETY: it is in the list now, whose entries are never freed.
-                return unsafe { &raw mut (*new.as_ptr()).policy };
+                return unsafe { new.as_ref() }.policy;
             }
         }
+    }
+}
+
+/// Frees a policy that nobody had, and leaves no line of statistics.
+///
+/// # Safety
+/// `policy` points to a `T` in memory from `memory::allocate_value`, which nobody knows.
+unsafe fn discard<T>(policy: *mut c_void, counters: impl Fn(&T) -> Option<&Counters>) {
+    let policy = policy.cast::<T>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(counters) = counters(&*policy) {
+            counters.forgo();
+        }
+        policy.drop_in_place();
+        memory::free(policy.cast());
     }
 }
 
@@ -80,9 +104,10 @@ impl<T> Shared<T> {
 /// memory. Destroying it does nothing.
 #[must_use]
 pub fn shared_policy(bits_per_key: c_int) -> *mut Policy {
-    static SHARED: Shared<Policy> = Shared::new();
-    let make = |bits| Policy::new(bits, Route::Callbacks, Owner::Process);
-    SHARED.get(bits_per_key, make, Policy::counters)
+    static SHARED: Shared = Shared::new();
+    let make = |bits| Policy::create_for(Owner::Process, bits).cast();
+    // SAFETY: `create_for` makes what `Policy::counters` takes.
+    unsafe { SHARED.get(bits_per_key, &make, |policy| discard(policy, Policy::counters)) }.cast()
 }
 
 /// The shared policy of that many bits, for LevelDB; NULL where there is no memory. Destroying it
@@ -92,7 +117,8 @@ pub fn shared_filter_policy(
     bits_per_key: c_int,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
-    static SHARED: Shared<Object> = Shared::new();
-    let make = |bits| Object::new_bloom(bits, linked_create, Owner::Process);
-    SHARED.get(bits_per_key, make, Object::counters).cast()
+    static SHARED: Shared = Shared::new();
+    let make = |bits| Object::bloom(bits, linked_create, Owner::Process).cast();
+    // SAFETY: `Object::bloom` makes what `Object::counters` takes.
+    unsafe { SHARED.get(bits_per_key, &make, |policy| discard(policy, Object::counters)) }.cast()
 }

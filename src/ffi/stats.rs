@@ -3,7 +3,7 @@
 //! Counting is chosen when a policy is made. One that does not count has no [`Counters`], and its
 //! object has a table of functions that never look for them.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_int};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
@@ -54,7 +54,7 @@ impl Route {
         "buffer",
     ];
 
-    pub(super) fn name_of(route: u8) -> &'static str {
+    fn name_of(route: u8) -> &'static str {
         Self::NAMES.get(usize::from(route)).copied().unwrap_or("none")
     }
 }
@@ -131,6 +131,10 @@ fn this_thread() -> usize {
 /// Counters for a new policy, if the environment asks for them or for a check (and there is
 /// memory).
 pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<Counters>> {
+    unsafe extern "C" {
+        // Not in the crate libc.
+        fn at_quick_exit(function: extern "C" fn()) -> c_int;
+    }
     static PREPARED: AtomicBool = AtomicBool::new(false);
 
     let check = Check::from_environment();
@@ -171,6 +175,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(write_all);
+            at_quick_exit(write_all);
         }
     }
     LIVING.with(|first| {

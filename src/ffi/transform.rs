@@ -8,8 +8,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::abi::Destructor;
 use super::memory;
 use crate::hash::bloom_hash;
-use crate::kernel::{GROUP, Key};
-use crate::policy::BloomFilterPolicy;
 
 /// Writes the canonical form of a key to `buffer` if it fits, and returns its length.
 pub type Canonicalise = unsafe extern "C" fn(
@@ -124,28 +122,6 @@ impl Transform {
                 buffer.as_mut_ptr().cast(),
                 buffer.len(),
             )
-        }
-    }
-
-    /// Adds the canonical forms of `keys` to a filter of zeros. `false` where one cannot be had.
-    pub(super) fn fill<'k>(
-        &self,
-        policy: &BloomFilterPolicy,
-        keys: &mut dyn Iterator<Item = Key<'k>>,
-        filter: &mut [u8],
-    ) -> bool {
-        loop {
-            let mut hashes = [0; GROUP];
-            let mut len = 0;
-            for (place, key) in hashes.iter_mut().zip(&mut *keys) {
-                let Some(hash) = self.hash(key.as_bytes()) else { return false };
-                *place = hash;
-                len += 1;
-            }
-            policy.fill_from_hashes(hashes.get(..len).unwrap_or(&[]), filter);
-            if len < GROUP {
-                return true;
-            }
         }
     }
 }
