@@ -53,15 +53,23 @@ set_target_properties(leveldb_bloom::static PROPERTIES
 # CMake writes link options in front of all objects and libraries. One option each, because CMake
 # removes repeated ones, and the path in quotes, because it may have a comma or a space in it. The first
 # definition on the line counts; --no-as-needed keeps the library although nothing has asked for it
-# yet, and -u does the same for the archive.
-if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
-  set(_leveldb_bloom_kind static)
-  set(_leveldb_bloom_first
-    "SHELL:LINKER:-u,_ZN7leveldb20NewBloomFilterPolicyEi \"$<TARGET_FILE:leveldb_bloom::static>\"")
-else()
+# yet, and -u does the same for the archive. mold takes a definition of another archive all the same,
+# because ours are weak, unless it is told to take all of ours: a megabyte, for mold alone.
+get_property(_leveldb_bloom_options DIRECTORY PROPERTY LINK_OPTIONS)
+set(_leveldb_bloom_linker
+  "${CMAKE_LINKER_TYPE} ${CMAKE_EXE_LINKER_FLAGS} ${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS} ${_leveldb_bloom_options}")
+if(NOT DEFINED BUILD_SHARED_LIBS OR BUILD_SHARED_LIBS)
   set(_leveldb_bloom_kind shared)
   set(_leveldb_bloom_first
     "SHELL:LINKER:--push-state,--no-as-needed \"$<TARGET_FILE:leveldb_bloom::shared>\" LINKER:--pop-state")
+elseif(_leveldb_bloom_linker MATCHES "MOLD|=mold")
+  set(_leveldb_bloom_kind static)
+  set(_leveldb_bloom_first
+    "SHELL:LINKER:--whole-archive \"$<TARGET_FILE:leveldb_bloom::static>\" LINKER:--no-whole-archive")
+else()
+  set(_leveldb_bloom_kind static)
+  set(_leveldb_bloom_first
+    "SHELL:LINKER:-u,_ZN7leveldb20NewBloomFilterPolicyEi \"$<TARGET_FILE:leveldb_bloom::static>\"")
 endif()
 
 add_library(leveldb_bloom::leveldb_bloom INTERFACE IMPORTED ${leveldb_bloom_scope})
@@ -84,4 +92,6 @@ unset(_leveldb_bloom_so)
 unset(_leveldb_bloom_soname)
 unset(_leveldb_bloom_a)
 unset(_leveldb_bloom_kind)
+unset(_leveldb_bloom_linker)
+unset(_leveldb_bloom_options)
 unset(_leveldb_bloom_first)

@@ -73,7 +73,7 @@ ensure_packages() {
 # ensure_ctest_packages: what ctest/ needs: compilers and linkers, LevelDB and its bindings, and what
 # looks at the results.
 ensure_ctest_packages() {
-  ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld \
+  ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld mold \
     libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
     file python3 python3-venv python3-pip python3-plyvel valgrind
   # Debian's npm brings hundreds of packages; any other will do.
