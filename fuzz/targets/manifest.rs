@@ -53,8 +53,8 @@ fn read(log: &[u8]) -> io::Result<Version> {
 #[derive(Default)]
 struct Expected {
     comparator: Option<String>,
-    /// Level, smallest key and its sequence, largest key.
-    tables: BTreeMap<u64, (u32, Vec<u8>, u64, Vec<u8>)>,
+    /// Level, bytes, smallest key and its sequence, largest key.
+    tables: BTreeMap<u64, (u32, u64, Vec<u8>, u64, Vec<u8>)>,
     /// The numbers that every MANIFEST has.
     numbers: [bool; 3],
 }
@@ -121,7 +121,8 @@ fn changes(input: &mut Input) {
                     record.push(7);
                     append_varint(&mut record, level.into());
                     append_varint(&mut record, number);
-                    append_varint(&mut record, input.byte().into());
+                    let size = input.byte().into();
+                    append_varint(&mut record, size);
                     let keys = [input.piece(), input.piece()];
                     let sequence = input.u64() >> 8;
                     for key in keys {
@@ -129,7 +130,7 @@ fn changes(input: &mut Input) {
                         append_sized(&mut record, &[key, &tag].concat());
                     }
                     let [smallest, largest] = keys.map(<[u8]>::to_vec);
-                    changes.tables.insert(number, (level, smallest, sequence, largest));
+                    changes.tables.insert(number, (level, size, smallest, sequence, largest));
                 }
             }
         }
@@ -161,8 +162,8 @@ fn compare(result: io::Result<Version>, expected: Expected) {
     assert_eq!(version.comparator, expected.comparator);
     assert_eq!(version.tables.len(), expected.tables.len());
     for ((number, found), (expected_number, table)) in version.tables.iter().zip(&expected.tables) {
-        let (level, smallest, sequence, largest) = table;
-        assert_eq!((number, found.level), (expected_number, *level));
+        let (level, size, smallest, sequence, largest) = table;
+        assert_eq!((number, found.level, found.size), (expected_number, *level, *size));
         assert_eq!(found.sequence, *sequence ^ u64::from(planted(smallest)), "{smallest:x?}");
         assert_eq!((&found.smallest, &found.largest), (smallest, largest));
     }

@@ -13,7 +13,10 @@ const WINDOW: usize = 1 << 20;
 /// An open file, and the piece of it that was read last.
 pub struct TableFile {
     file: File,
+    /// Where the table ends.
     len: u64,
+    /// Where the file did when it was opened.
+    end: u64,
     window: RefCell<Window>,
 }
 
@@ -24,20 +27,34 @@ struct Window {
 }
 
 impl TableFile {
-    pub fn open(path: &Path) -> io::Result<Self> {
+    /// Opens a table of `len` bytes, or of as many as the file has.
+    pub fn open(path: &Path, len: Option<u64>) -> io::Result<Self> {
         // Before it is opened, since a pipe is opened once somebody writes to it.
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
         }
         let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok(TableFile { file, len, window: RefCell::default() })
+        let end = file.metadata()?.len();
+        Ok(TableFile { file, len: len.unwrap_or(end), end, window: RefCell::default() })
+    }
+
+    /// To be said after what is wrong with the table, where the MANIFEST says another length.
+    pub fn other_length(&self) -> String {
+        match self.len == self.end {
+            true => String::new(),
+            false => {
+                format!("; the MANIFEST says {} bytes, and the file has {}", self.len, self.end)
+            }
+        }
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(buffer)).map_err(|error| {
             match error.kind() {
+                io::ErrorKind::UnexpectedEof if self.end < self.len => {
+                    "the file ends before".into()
+                }
                 io::ErrorKind::UnexpectedEof => "the file became shorter while it was read".into(),
                 _ => error.to_string(),
             }

@@ -61,6 +61,8 @@ pub struct Found {
     pub path: PathBuf,
     pub number: Option<u64>,
     pub len: u64,
+    /// The length by which LevelDB reads it, where a MANIFEST says it.
+    pub len_in_manifest: Option<u64>,
     pub place: Place,
     /// The MANIFEST says that keys are in the order of their bytes.
     pub bytewise: bool,
@@ -178,7 +180,7 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         // Of 000005.ldb and 000005.sst LevelDB reads the first.
         if before.is_some_and(|before| before.with_extension("sst") == path) {
             if let (Some(found), true) = (everything.tables.last_mut(), database.is_some()) {
-                found.place = Place::Stray;
+                (found.place, found.len_in_manifest) = (Place::Stray, None);
             }
         }
         before = Some(path);
@@ -211,10 +213,10 @@ fn add_table(
 ) {
     let number = number_of(&path);
     let version = database.and_then(|database| database.version.as_ref().ok());
+    let table = version.and_then(|version| version.tables.get(&number?));
     let place = match version {
         None => Place::Unknown,
         Some(version) => {
-            let table = number.and_then(|number| version.tables.get(&number));
             // LevelDB reads its tables by the names that it gives, and deletes by any number.
             let deleted = || taken_for(&path).is_some_and(|it| !version.tables.contains_key(&it));
             match table {
@@ -225,7 +227,8 @@ fn add_table(
         }
     };
     let bytewise = version.is_some_and(|it| it.comparator.as_deref() == Some(BYTEWISE));
-    everything.tables.push(Found { path, number, len, place, bytewise });
+    let len_in_manifest = table.map(|table| table.size);
+    everything.tables.push(Found { path, number, len, len_in_manifest, place, bytewise });
     everything.database_of.extend(iter::once(database.cloned()));
 }
 

@@ -26,6 +26,8 @@ pub struct Version {
 /// A table that the database reads.
 pub struct LiveTable {
     pub level: u32,
+    /// The bytes of its file, by which LevelDB finds its end.
+    pub size: u64,
     pub smallest: Vec<u8>,
     /// The number of the write of that key, which may have others in the table before.
     pub sequence: u64,
@@ -212,11 +214,12 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             }
             7 => {
                 let level = u32::try_from(varint(record)?).ok()?;
-                let (number, _size) = (varint(record)?, varint(record)?);
+                let (number, size) = (varint(record)?, varint(record)?);
                 let smallest = InternalKey::parse(bytes(record)?)?;
                 let largest = InternalKey::parse(bytes(record)?)?;
                 let table = LiveTable {
                     level,
+                    size,
                     smallest: smallest.user_key.to_vec(),
                     sequence: smallest.sequence,
                     largest: largest.user_key.to_vec(),
@@ -279,6 +282,7 @@ mod tests {
         assert_eq!(version.comparator.as_deref(), Some(BYTEWISE));
         let levels: Vec<_> = version.tables.iter().map(|(&n, table)| (n, table.level)).collect();
         assert_eq!(levels, [(6, 1), (7, 2)]);
+        assert_eq!(version.tables[&6].size, 99);
         assert_eq!(
             (&version.tables[&6].smallest[..], &version.tables[&6].largest[..]),
             (&b"a"[..], &b"z"[..])

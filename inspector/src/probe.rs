@@ -97,7 +97,7 @@ impl Order {
             Some(BYTEWISE) => Order::Bytewise,
             Some(_) => Order::Own,
             // What is wrong with a table is said when its turn comes.
-            None if tables.iter().any(|found| is_bytewise(&found.path) == Some(false)) => {
+            None if tables.iter().any(|found| is_bytewise(found) == Some(false)) => {
                 Order::OwnAsSeen
             }
             None => Order::BytewiseSoFar,
@@ -111,8 +111,9 @@ impl Order {
 
 /// Whether index and first block of a table are in the order of their bytes; `None` where they cannot
 /// be read.
-fn is_bytewise(path: &Path) -> Option<bool> {
-    let table = Table::open(TableFile::open(path).ok()?, Fast::default()).ok()?;
+fn is_bytewise(found: &Found) -> Option<bool> {
+    let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
+    let table = Table::open(file, Fast::default()).ok()?;
     let (mut buffers, mut last) = (Buffers::default(), Vec::new());
     let mut blocks = table.data_blocks();
     let mut first = true;
@@ -278,10 +279,11 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         vanished: false,
         unreadable: false,
     };
-    match TableFile::open(&found.path) {
+    match TableFile::open(&found.path, found.len_in_manifest) {
         Ok(file) => {
+            let other_length = file.other_length();
             if let Err(error) = look_up(file, key, bytewise, &mut visit) {
-                visit.problem = Some(error.to_string());
+                visit.problem = Some(format!("{error}{other_length}"));
             }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => visit.vanished = true,

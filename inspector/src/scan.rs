@@ -152,7 +152,7 @@ impl Report {
 /// Reads a table.
 pub fn scan(found: &Found, options: Options) -> Report {
     let mut report = Report::new(found);
-    let file = match TableFile::open(&found.path) {
+    let file = match TableFile::open(&found.path, found.len_in_manifest) {
         Ok(file) => file,
         Err(error) => {
             // In a database that runs, a compaction deletes what it has replaced.
@@ -180,9 +180,13 @@ pub fn scan(found: &Found, options: Options) -> Report {
         absent_per_byte: 0.0,
         hashed_per_byte: 0.0,
     };
+    let other_length = file.other_length();
     match Table::open(file, Fast::default()) {
         Ok(table) => scan.table(&table),
         Err(error) => scan.problem(error),
+    }
+    if let Some(problem) = scan.report.problems.first_mut() {
+        problem.text += &other_length;
     }
     scan.report
 }
@@ -445,13 +449,21 @@ mod tests {
     fn a_table_that_is_gone_is_no_error() {
         let path = PathBuf::from("/no such folder/000005.ldb");
         let place = Place::Level(1);
-        let found = Found { path, number: Some(5), len: 9, place, bytewise: true };
+        let found = Found {
+            path,
+            number: Some(5),
+            len: 9,
+            len_in_manifest: Some(9),
+            place,
+            bytewise: true,
+        };
         let report = scan(&found, Options { data: true, absent: 0, keep: 1 });
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
         let (path, place) = ("/".into(), Place::Unknown);
-        let folder = Found { path, number: None, len: 0, place, bytewise: false };
+        let folder =
+            Found { path, number: None, len: 0, len_in_manifest: None, place, bytewise: false };
         let report = scan(&folder, Options { data: true, absent: 0, keep: 1 });
         assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }

@@ -163,14 +163,15 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
 
 
 def manifest(changes, comparator=b"leveldb.BytewiseComparator"):
-    """A log of two records: what every MANIFEST has, and these (level, number, smallest, largest)."""
+    """A log of two records: what every MANIFEST has, and these (level, number, bytes, smallest,
+    largest)."""
     def sized(data):
         return varint(len(data)) + data
 
     # Comparator, log's number, next file's number, last write's number.
     first = b"\1" + sized(comparator) + b"\2\3\3" + varint(10**6) + b"\4" + varint(1000)
-    tables_ = b"".join(b"\7" + varint(level) + varint(number) + varint(1000) + sized(smallest)
-                       + sized(largest) for level, number, smallest, largest in changes)
+    tables_ = b"".join(b"\7" + varint(level) + varint(number) + varint(size) + sized(smallest)
+                       + sized(largest) for level, number, size, smallest, largest in changes)
     out, block_ = bytearray(), 32 << 10
     for record in filter(None, (first, tables_)):
         begun = False
@@ -191,7 +192,7 @@ def database(folder, tables_, comparator=b"leveldb.BytewiseComparator"):
     """A database of these (level, number, table, smallest internal key, largest)."""
     os.makedirs(folder)
     files = {"CURRENT": b"MANIFEST-000002\n", "MANIFEST-000002": manifest(
-        [(level, number, *keys) for level, number, _, *keys in tables_], comparator)}
+        [(level, number, len(table), *keys) for level, number, table, *keys in tables_], comparator)}
     files.update((f"{number:06}.ldb", table) for _, number, table, *_ in tables_)
     for name, data in files.items():
         with open(os.path.join(folder, name), "wb") as file:

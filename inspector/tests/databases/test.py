@@ -162,6 +162,16 @@ def leveldb_reads(path):
     return None
 
 
+def leveldb_finds(path, key):
+    """Whether Debian's LevelDB can read this key in a copy of this database."""
+    copy = shutil.copytree(path, folder("read-by-leveldb"))
+    program = ("import plyvel, sys;"
+               "print(plyvel.DB(sys.argv[1], bloom_filter_bits=10).get(sys.argv[2].encode()))")
+    done = run("/usr/bin/python3", "-c", program, copy, key.decode(), check=False)
+    assert done.returncode == 0 or "plyvel._plyvel." in done.stderr, done.stderr
+    return done.returncode == 0
+
+
 def table_of(path):
     """The one table that a database uses."""
     [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
@@ -776,7 +786,7 @@ class Unusual(unittest.TestCase):
         key = tables.internal(b"")
         written("many-levels/CURRENT", b"MANIFEST-000002\n")
         written("many-levels/MANIFEST-000002",
-                tables.manifest([(i, 10 + i, key, key) for i in range(160_000)]))
+                tables.manifest([(i, 10 + i, 1000, key, key) for i in range(160_000)]))
         done = command("inspect", path)
         self.assertEqual(done.returncode, 1)
         self.assertIn("1 in level 159999", done.stdout)
@@ -941,6 +951,26 @@ class Unusual(unittest.TestCase):
             self.assertIn(text, done.stdout)
         # Without the MANIFEST's word, the keys may be in an order of their own.
         self.assertEqual(command("verify", written("alone/000005.ldb", table(swapped))).returncode, 0)
+
+    def test_a_table_ends_where_the_manifest_says(self):
+        path = by_leveldb("length", 1000, 100)
+        one = table_of(path)
+        data = read(one)
+        # A copy of another time may be whole by itself.
+        other = read(table_of(by_leveldb("length-of-another", 500, 100)))
+        larger = read(table_of(by_leveldb("length-of-a-third", 2000, 100)))
+        for contents, keys_ in ((data + b"what somebody appended", 1000), (data, 1000), (other, None),
+                                (larger, None)):
+            written(one, contents)
+            self.assertEqual(leveldb_finds(path, b"key00000007"), keys_ is not None)
+            for way in (["verify", path], ["verify", one], ["inspect", path],
+                        ["probe", path, "key00000007"]):
+                done = command(*way)
+                self.assertEqual(done.returncode, 0 if keys_ else 1, done.stdout)
+                said = f"the MANIFEST says {len(data)} bytes, and the file has {len(contents)}"
+                self.assertEqual(said in " ".join(done.stdout.split()), not keys_, done.stdout)
+            found = json.loads(command("verify", "--json", path).stdout)["tables"]
+            self.assertEqual([table_["entries"] for table_ in found], [keys_ or 0])
 
     def test_names_that_leveldb_does_not_look_for(self):
         path = database("names-5", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
