@@ -88,7 +88,8 @@ impl Notes<'_> {
             ),
             None => format!(
                 "{} of {} keys do not match their filters: a Get does not find them, although they \
-                 are there. `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
+                 are there, and gives what was written to them earlier, if that is there too. \
+                 `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
                  them, and a compaction with a sound one (leveldb_compact_range) writes sound \
                  filters.",
                 count(lost),

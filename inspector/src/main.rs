@@ -99,9 +99,10 @@ missing; 2 a path could not be read.";
 
 const AFTER_VERIFY: &str = "\
 A key that does not match its filter is lost: a Get does not find it, although
-it is there. This can happen where filters were made by faulty code, or for a
-comparator that sees less than the whole key. Block checksums are compared, and
-the shape of all entries is looked at.
+it is there, or finds what was written to it earlier. This can happen where
+filters were made by faulty code, or for a comparator that sees less than the
+whole key. Block checksums are compared, and the shape of all entries is looked
+at.
 
 The object that --json prints:
   version, sound, manifest_errors, missing_tables, unused_tables and

@@ -54,13 +54,18 @@ struct Step {
 }
 
 impl Step {
-    /// The filter says no to a key that is there, or the block cannot be read.
+    fn holds_key(&self) -> bool {
+        matches!(self.entry, Some(Ok(Some(_))))
+    }
+
+    /// The filter says no to a key that is there.
+    fn is_lost(&self) -> bool {
+        self.holds_key() && self.filter.as_ref().is_some_and(|filter| !filter.maybe)
+    }
+
+    /// It is, or the block cannot be read.
     fn is_wrong(&self) -> bool {
-        match &self.entry {
-            Some(Ok(Some(_))) => self.filter.as_ref().is_some_and(|filter| !filter.maybe),
-            Some(Err(_)) => true,
-            _ => false,
-        }
+        self.is_lost() || matches!(self.entry, Some(Err(_)))
     }
 }
 
@@ -161,8 +166,13 @@ impl Visit {
         self.problem.is_some() && !self.unreadable || self.steps.iter().any(Step::is_wrong)
     }
 
-    fn found(&self) -> Option<&Entry> {
-        self.steps.iter().find_map(|step| step.entry.as_ref()?.as_ref().ok()?.as_ref())
+    /// A Get ends here. After a filter that says no it goes on, to what was written earlier.
+    fn is_found(&self) -> bool {
+        self.steps.iter().any(|step| step.holds_key() && !step.is_lost())
+    }
+
+    fn is_lost(&self) -> bool {
+        self.steps.iter().any(Step::is_lost)
     }
 }
 
@@ -180,7 +190,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             continue;
         }
         let visit = visit(found, &key, bytewise);
-        let end = visit.found().is_some() && !args.all;
+        let end = visit.is_found() && !args.all;
         visits.push(visit);
         if end {
             break;
@@ -421,7 +431,8 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         asked += visit.other_noes;
         noes += visit.other_noes;
     }
-    let stopped = !all && visits.iter().any(|visit| visit.found().is_some());
+    let found = visits.iter().any(Visit::is_found);
+    let stopped = !all && found;
     let summary = format!(
         "{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
@@ -438,12 +449,22 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     );
     text += "\n";
     text += &wrap(&summary, "");
-    if order == Order::BytewiseSoFar && !visits.iter().any(|visit| visit.found().is_some()) {
-        text += &wrap(
-            "No MANIFEST names the comparator: the key was looked for where the order of \
-             bytes has it, in which the tables' indexes are.",
-            "",
-        );
+    // With --all there may be a lost one behind the one that a Get finds.
+    match (visits.iter().find(|visit| visit.is_lost() || visit.is_found()), found) {
+        (Some(first), true) if first.is_lost() => {
+            text += "A Get gives what was written to the key earlier: the newest is lost.\n";
+        }
+        (Some(first), false) if first.is_lost() => {
+            text += "A Get does not find the key: it is lost.\n"
+        }
+        (None, _) if order == Order::BytewiseSoFar => {
+            text += &wrap(
+                "No MANIFEST names the comparator: the key was looked for where the order of \
+                 bytes has it, in which the tables' indexes are.",
+                "",
+            );
+        }
+        _ => {}
     }
     text
 }

@@ -163,13 +163,14 @@ def leveldb_reads(path):
 
 
 def leveldb_finds(path, key):
-    """Whether Debian's LevelDB can read this key in a copy of this database."""
+    """The value that Debian's LevelDB has for this key, in a copy of this database, as Python writes it;
+    none where it cannot be read."""
     copy = shutil.copytree(path, folder("read-by-leveldb"))
     program = ("import plyvel, sys;"
                "print(plyvel.DB(sys.argv[1], bloom_filter_bits=10).get(sys.argv[2].encode()))")
     done = run("/usr/bin/python3", "-c", program, copy, key.decode(), check=False)
     assert done.returncode == 0 or "plyvel._plyvel." in done.stderr, done.stderr
-    return done.returncode == 0
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def table_of(path):
@@ -815,6 +816,42 @@ class Unusual(unittest.TestCase):
         [visit] = found["tables"]
         self.assertEqual(visit["blocks"][0]["entry"]["sequence"], 9)
 
+    def test_a_get_goes_on_behind_a_lost_key(self):
+        def one(sequence, create_filter, kind=1):
+            return tables.write([[(b"k", b"v" * sequence)]], create_filter,
+                                stored_as=lambda key: tables.internal(key, sequence, kind))
+
+        def of_another(_):
+            return Bloom().create([b"another"])
+
+        sound = Bloom().create
+        # What is found of three writes, of which some are lost, and how many tables are looked at.
+        for levels, found, visited, said in (
+                ([(9, sound), (5, sound), (3, sound)], 9, 1, None),
+                ([(9, of_another), (5, sound), (3, sound)], 5, 2, "written to the key earlier"),
+                ([(9, of_another, 0), (5, sound), (3, sound)], 5, 2, "written to the key earlier"),
+                ([(9, of_another), (5, of_another), (3, sound)], 3, 3, "written to the key earlier"),
+                ([(9, of_another), (5, of_another), (3, of_another)], None, 3, "does not find the key"),
+                ([(9, sound), (5, of_another), (3, sound)], 9, 1, None)):
+            ends = [(tables.internal(b"k", level[0], *level[2:]),) * 2 for level in levels]
+            path = folder("behind-lost")
+            tables.database(path, [(i, 10 + i, one(*level), *keys_)
+                                   for i, (level, keys_) in enumerate(zip(levels, ends), 1)])
+            self.assertEqual(leveldb_finds(path, b"k"), f"{b'v' * found}" if found else "None")
+            done = command("probe", path, "k")
+            text = " ".join(done.stdout.split())
+            self.assertIn(f"{visited} of 3 tables looked at: "
+                          + ("the Get ends where" if found else "no others can hold"), text)
+            self.assertEqual(re.findall(r"found: .*?, sequence (\d+)", text),
+                             [str(found)] if found else [])
+            self.assertEqual(text.count("LOST: "), visited - bool(found))
+            self.assertEqual(done.returncode, 1 if said else 0)
+            self.assertRegex(text, f"A Get .*{said}" if said else "^((?!A Get ).)*$")
+        # Which is behind the one that is found, and looked for all the same.
+        text = command("probe", "--all", path, "k").stdout
+        self.assertIn("LOST: ", text)
+        self.assertNotIn("A Get ", text)
+
     def test_probe_says_what_is_missing(self):
         path = database("probe-missing", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"),
                         (1, 6, b"", b"key00000100", b"key00000199"))
@@ -962,7 +999,7 @@ class Unusual(unittest.TestCase):
         for contents, keys_ in ((data + b"what somebody appended", 1000), (data, 1000), (other, None),
                                 (larger, None)):
             written(one, contents)
-            self.assertEqual(leveldb_finds(path, b"key00000007"), keys_ is not None)
+            self.assertEqual(leveldb_finds(path, b"key00000007") is None, keys_ is None)
             for way in (["verify", path], ["verify", one], ["inspect", path],
                         ["probe", path, "key00000007"]):
                 done = command(*way)
