@@ -106,8 +106,8 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
 /// What every report begins with.
 const BEGINNING: &[u8] = b"<!doctype html>";
 
-/// FILE, to write the report into. After `--html` without it, a shell's DB/*.ldb has the first table in
-/// its place, which is not to become a report.
+/// FILE, to write the report into. After `--html` without it, a shell's DB/* has the first table or log
+/// in its place, which is not to become a report.
 fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<File, String> {
     if let Ok(own) = fs::canonicalize(path) {
         let tables = everything.tables.iter().map(|found| &found.path);
@@ -118,12 +118,15 @@ fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<
                 .into());
         }
     }
-    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         let mut beginning = Vec::new();
         File::open(path)
             .and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut beginning))
             .map_err(|error| error.to_string())?;
-        if !beginning.eq_ignore_ascii_case(BEGINNING) {
+        // An empty one says nothing of itself; beside a CURRENT it is LevelDB's log, or LOCK.
+        let is_nobodys = beginning.is_empty()
+            && fs::canonicalize(path).is_ok_and(|path| !path.with_file_name("CURRENT").exists());
+        if !is_nobodys && !beginning.eq_ignore_ascii_case(BEGINNING) {
             return Err("this file is there and no report, so that it is not written over; name \
                         another one after --html (inspect --html report.html DB), or remove it \
                         first"

@@ -1301,6 +1301,9 @@ class Reports(unittest.TestCase):
         other, empty = (os.path.join(path, name) for name in ("000998.ldb", "000999.ldb"))
         shutil.copy(one, other)
         written(empty, b"")
+        [log] = glob.glob(os.path.join(path, "*.log"))
+        lock = os.path.join(path, "LOCK")
+        self.assertEqual((read(log), read(lock)), (b"", b""))
         files = sorted(glob.glob(os.path.join(path, "*")))
         link = os.path.join(WORK, "html-over-link")
         with contextlib.suppress(FileNotFoundError):
@@ -1309,7 +1312,8 @@ class Reports(unittest.TestCase):
         before = {name: read(name) for name in files}
         # What a shell makes of `--html DB/*.ldb`, and the like; an empty table has nothing to tell it by.
         for args in ([one, other], [other, path], [empty, path], [empty, empty], [link, path],
-                     [os.path.join(path, "CURRENT"), path], [path, path]):
+                     [os.path.join(path, "CURRENT"), path], [path, path], [log, path], [lock, path],
+                     [log, one]):
             done = command("inspect", "--html", *args)
             self.assertEqual((done.returncode, done.stdout), (2, ""), args)
             self.assertIn("--html report.html DB", done.stderr)
