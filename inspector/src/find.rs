@@ -1,5 +1,6 @@
 //! The table files that the paths on the command line stand for.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -151,21 +152,22 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         );
     }
     if let Some(database) = &mut database {
-        let mut missing = not_listed(database, &tables);
-        if !missing.is_empty() {
-            // A compaction may have replaced them in the meantime.
+        let not_there = |path: &PathBuf| name_in_use(path).is_none();
+        let gone: HashSet<_> =
+            not_listed(database, &tables).into_iter().filter(not_there).collect();
+        if !gone.is_empty() {
+            // A compaction may have replaced them in the meantime: then the MANIFEST does not name them
+            // any more.
             database.version = manifest::read(folder)
                 .transpose()
                 .unwrap_or(Err(no_current("CURRENT was removed")));
-            missing = not_listed(database, &tables);
         }
-        for (number, path) in missing {
-            match [path.with_extension("ldb"), path.with_extension("sst")]
-                .into_iter()
-                .find(|path| path.exists())
-            {
-                Some(path) => tables.push(path),
-                None => database.missing.push(folder.join(format!("{number:06}.ldb"))),
+        for path in not_listed(database, &tables) {
+            if gone.contains(&path) {
+                database.missing.push(path.with_extension("ldb"));
+            } else {
+                // One that goes only now is noticed when it is opened.
+                tables.push(name_in_use(&path).unwrap_or(path.with_extension("ldb")));
             }
         }
     }
@@ -196,13 +198,17 @@ fn no_current(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, what)
 }
 
+/// Which of a table's two names there is, for a path without an extension.
+fn name_in_use(path: &Path) -> Option<PathBuf> {
+    ["ldb", "sst"].map(|it| path.with_extension(it)).into_iter().find(|path| path.exists())
+}
+
 /// The tables of the MANIFEST that were not in the folder, as paths without an extension.
-fn not_listed(database: &Database, listed: &[PathBuf]) -> Vec<(u64, PathBuf)> {
+fn not_listed(database: &Database, listed: &[PathBuf]) -> Vec<PathBuf> {
     let Ok(version) = &database.version else { return Vec::new() };
-    let listed: std::collections::HashSet<_> =
-        listed.iter().filter_map(|path| number_of(path)).collect();
+    let listed: HashSet<_> = listed.iter().filter_map(|path| number_of(path)).collect();
     let numbers = version.tables.keys().filter(|number| !listed.contains(number));
-    numbers.map(|number| (*number, database.folder.join(format!("{number:06}")))).collect()
+    numbers.map(|number| database.folder.join(format!("{number:06}"))).collect()
 }
 
 fn add_table(

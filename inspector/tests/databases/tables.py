@@ -172,11 +172,16 @@ def manifest(changes, comparator=b"leveldb.BytewiseComparator"):
     first = b"\1" + sized(comparator) + b"\2\3\3" + varint(10**6) + b"\4" + varint(1000)
     tables_ = b"".join(b"\7" + varint(level) + varint(number) + varint(size) + sized(smallest)
                        + sized(largest) for level, number, size, smallest, largest in changes)
+    return log([first, tables_] if tables_ else [first])
+
+
+def log(records, at=0):
+    """Records as the log has them that is `at` bytes long before them."""
     out, block_ = bytearray(), 32 << 10
-    for record in filter(None, (first, tables_)):
+    for record in records:
         begun = False
         while record or not begun:
-            left = block_ - len(out) % block_
+            left = block_ - (at + len(out)) % block_
             if left < 7:
                 out += bytes(left)
                 continue

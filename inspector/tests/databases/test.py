@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 import zlib
@@ -1271,6 +1272,40 @@ class Paths(unittest.TestCase):
         finally:
             writer.stdin.close()
             self.assertEqual(writer.wait(timeout=60), 0)
+
+    def test_beside_a_compaction_at_every_moment(self):
+        # The one table is written anew over and over, so that what was read of the folder, or of the
+        # MANIFEST, is soon the past.
+        one, ends = table(keys(0, 20)), [tables.internal(key) for key in (b"key00000000", b"key00000019")]
+        pattern = written("replaced.ldb", one)
+
+        def named(number):
+            return os.path.join(path, f"{number:06}.ldb")
+
+        def replace():
+            with open(os.path.join(path, "MANIFEST-000002"), "ab", buffering=0) as manifest:
+                # No more of them, since the log is to be read faster than it grows.
+                for number in range(6, 1000):
+                    os.link(pattern, named(number))
+                    change = (b"\6\1" + tables.varint(number - 1) + b"\7\1" + tables.varint(number)
+                              + tables.varint(len(one))
+                              + b"".join(tables.varint(len(key)) + key for key in ends))
+                    manifest.write(tables.log([change], manifest.tell()))
+                    os.remove(named(number - 1))
+
+        for _ in range(40):
+            path = database("replaced", (1, 5, one, b"key00000000", b"key00000019"))
+            replacing = threading.Thread(target=replace)
+            replacing.start()
+            done = [command(*way) for way in (["verify", path], ["probe", path, "key00000007"])]
+            replacing.join()
+            for each in done:
+                self.assertEqual(each.returncode, 0, each.stdout + each.stderr)
+        # Whereas this one is not there whenever one looks.
+        os.remove(named(999))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("000999.ldb: MISSING", done.stdout)
 
     def test_nothing_is_written(self):
         path = by_leveldb("untouched", 1000, 100)
