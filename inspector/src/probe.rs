@@ -1,6 +1,7 @@
 //! `probe`: the way of one key through the tables, as a Get takes it.
 
 use std::cmp::Reverse;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,9 +29,9 @@ pub struct Probe {
     /// A database folder, or a table file
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The key, as text unless said otherwise
+    /// The key, as it is unless said otherwise
     #[arg(value_name = "KEY", allow_hyphen_values = true)]
-    key: String,
+    key: OsString,
     /// KEY is in hexadecimal digits
     #[arg(long, conflicts_with = "base64")]
     hex: bool,
@@ -232,8 +233,9 @@ fn logs(folder: &Path) -> u64 {
 }
 
 fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
+    let text = args.key.to_string_lossy();
     if args.hex {
-        let digits = args.key.trim_start_matches("hex:").trim_start_matches("0x");
+        let digits = text.trim_start_matches("hex:").trim_start_matches("0x");
         let nibbles: Option<Vec<u32>> =
             digits.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect();
         let nibbles = nibbles.filter(|nibbles| nibbles.len() % 2 == 0);
@@ -244,14 +246,15 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
         let config = GeneralPurposeConfig::new()
             .with_decode_padding_mode(DecodePaddingMode::Indifferent)
             .with_decode_allow_trailing_bits(true);
-        let alphabet = match args.key.contains(['-', '_']) {
+        let alphabet = match text.contains(['-', '_']) {
             true => &alphabet::URL_SAFE,
             false => &alphabet::STANDARD,
         };
-        let decoded = GeneralPurpose::new(alphabet, config).decode(args.key.trim());
+        let decoded = GeneralPurpose::new(alphabet, config).decode(text.trim());
         return decoded.map_err(|error| format!("KEY: expected base64: {error}").into());
     }
-    Ok(args.key.clone().into_bytes())
+    // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
+    Ok(args.key.as_encoded_bytes().to_vec())
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.

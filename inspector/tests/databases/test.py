@@ -438,6 +438,27 @@ class Golden(unittest.TestCase):
             entries = [step["entry"] for visit in found[0]["tables"] for step in visit["blocks"]]
             self.assertEqual(any(entries), number % 100 == 0 and number < 3000)
 
+    def test_probe_of_any_bytes(self):
+        wanted = [b"\xff\xfe\x00", b"\xff\xfe", b"\xfb\xef\xbe\xff", b"-", b"--hex", b"", b"hex:6b"]
+        path = written("any-bytes/000005.ldb", table(sorted(wanted)))
+        for key in wanted:
+            ways = [[key.hex(), "--hex"], [f"0x{key.hex()}", "--hex"], [f"hex:{key.hex()}", "--hex"],
+                    [base64.b64encode(key), "--base64"], [base64.urlsafe_b64encode(key), "--base64"]]
+            if b"\0" not in key:
+                ways.append(["--", key])
+            for way in ways:
+                done = subprocess.run([COMMAND, "probe", "--json", path, *way], check=False,
+                                      stdout=subprocess.PIPE, timeout=60)
+                found = json.loads(done.stdout)
+                self.assertEqual((done.returncode, found["key_hex"]), (0, key.hex()), way)
+                self.assertIsNotNone(found["tables"][0]["blocks"][0]["entry"], way)
+        for way in (["6b6", "--hex"], ["6g", "--hex"], [b"\xff", "--hex"], ["!!", "--base64"],
+                    [b"\xff", "--base64"]):
+            done = subprocess.run([COMMAND, "probe", path, *way], check=False, stderr=subprocess.PIPE,
+                                  timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"KEY: expected", done.stderr)
+
     def test_quick_estimates(self):
         path = by_leveldb("golden-quick", 20000, 20)
         found = json.loads(command("inspect", "--quick", "--json", path).stdout)["total"]
