@@ -68,15 +68,22 @@ pub fn page(findings: &Findings) -> String {
             let _ = writeln!(page, "<p class=\"soft\">{}</p>", escape(&path));
         }
     }
-    page += &tiles(total, findings.data);
-    page += &notes(findings);
-    page += &plots(findings);
-    page += "<h2>In all</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
-    for (label, figure) in figures(findings) {
-        let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
+    if let Some(why) = findings.nothing() {
+        let _ = writeln!(page, "<p>{why}</p>");
+        page += &notes(findings);
+    } else {
+        page += &tiles(total, findings.data);
+        page += &notes(findings);
+        page += &plots(findings);
+        page += "<h2>In all</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
+        for (label, figure) in figures(findings) {
+            let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
+        }
+        page += "</table></div>\n";
     }
-    page += "</table></div>\n";
-    page += &tables(findings);
+    if !findings.reports.is_empty() {
+        page += &tables(findings);
+    }
     let _ = writeln!(
         page,
         "<p class=\"soft\">Written by leveldb-bloom {} inspect{}.</p>\n</main>",

@@ -60,6 +60,12 @@ impl Findings {
     pub fn databases(&self) -> Vec<&Database> {
         self.everything.databases.iter().map(AsRef::as_ref).collect()
     }
+
+    /// Why there are no figures, if there are none.
+    pub fn nothing(&self) -> Option<&'static str> {
+        let any_used = self.reports.iter().any(|report| report.place.is_used());
+        (!any_used).then(|| verify::no_tables(&self.reports, &self.databases()))
+    }
 }
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
@@ -151,14 +157,13 @@ fn to_text(findings: &Findings, all: bool) -> String {
     for database in findings.databases() {
         let _ = writeln!(text, "{}", describe(database));
     }
-    let any_used = findings.reports.iter().any(|report| report.place.is_used());
-    if !any_used {
-        let why = verify::no_tables(&findings.reports, &findings.databases());
+    let nothing = findings.nothing();
+    if let Some(why) = nothing {
         let _ = writeln!(text, "{why}");
     }
     if !findings.reports.is_empty() {
         text += "\n";
-        if any_used {
+        if nothing.is_none() {
             for (label, figure) in figures(findings) {
                 let _ = writeln!(text, "  {label:<17} {figure}");
             }

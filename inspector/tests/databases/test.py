@@ -1177,6 +1177,16 @@ class Paths(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertIn("No tables yet", done.stdout)
 
+        page = os.path.join(WORK, "fresh.html")
+        command("inspect", "--html", page, path)
+        text = read(page).decode()
+        self.assertIn("No tables yet: whatever was written is in the log.", text)
+        self.assertNotRegex(text, "0 tables</b>|In all|<h2>Tables")
+        # One that is not in use is listed, and nothing else is said of it.
+        written("fresh/000998.ldb", table(keys(0, 20)))
+        command("inspect", "--html", page, path)
+        self.assertRegex(read(page).decode(), r"(?s)The MANIFEST names no tables\..*<td>000998.ldb<td>unused")
+
     def test_a_missing_table(self):
         path = by_leveldb("missing", 1000, 100)
         os.remove(table_of(path))
