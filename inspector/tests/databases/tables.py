@@ -132,8 +132,9 @@ def internal(user_key, sequence=7, kind=1):
 
 
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
-          compress=lambda contents: contents, stored_as=internal):
-    """A table with one data block for each list of (user key, value) in `blocks`."""
+          compress=lambda contents: contents, stored_as=internal, most_filters=None):
+    """A table with one data block for each list of (user key, value) in `blocks`, and at most so many
+    filters."""
     out = bytearray()
 
     def append(contents, kind=0):
@@ -149,7 +150,7 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
         handle = append(compress(block(stored)), compression)
         index.append((stored[-1][0], varint(handle[0]) + varint(handle[1])))
         of_slot.setdefault(handle[0] >> BASE_LG, []).extend(key for key, _ in pairs)
-    for slot in range(max(of_slot) + 1):
+    for slot in range(max(of_slot) + 1)[:most_filters]:
         offsets.append(len(filters))
         filters += create_filter(of_slot[slot]) if slot in of_slot else b""
     start = len(filters)

@@ -14,6 +14,7 @@ import fcntl
 import glob
 import hashlib
 import json
+import math
 import os
 import pty
 import random
@@ -535,6 +536,13 @@ class LostKeys(unittest.TestCase):
         done = command("verify", misnamed)
         self.assertEqual(done.returncode, 1)
         self.assertIn("the key without its last 8 bytes", done.stdout)
+        for limit, way in ((20, ()), (3, ("--limit", "3")), (0, ("--limit", "0"))):
+            done = command("verify", *way, misnamed)
+            self.assertEqual(done.stdout.count("LOST KEY"), limit)
+            self.assertRegex(done.stdout, r": [\d,]+ keys lost in all\n")
+            found = json.loads(command("verify", "--json", *way, misnamed).stdout)["tables"]
+            self.assertEqual([len(table_["lost"]) for table_ in found], [limit])
+            self.assertGreater(found[0]["keys_lost"], 1900)
         [note] = [note for note in inspect(misnamed)["notes"] if note["topic"] == "lost-keys"]
         self.assertIn("without its last 8 bytes", note["text"])
 
@@ -873,6 +881,31 @@ class Unusual(unittest.TestCase):
         text = command("probe", "--all", path, "k").stdout
         self.assertIn("LOST: ", text)
         self.assertNotIn("A Get ", text)
+
+    def test_level_0_is_looked_through_from_new_to_old(self):
+        def one(sequence):
+            return tables.write([[(b"k", b"v" * sequence)]], Bloom().create,
+                                stored_as=lambda key: tables.internal(key, sequence))
+
+        # Numbers of one digit more are larger, whatever their names' order is.
+        sequences = {999_998: 3, 999_999: 5, 1_000_000: 9}
+        path = folder("level-0")
+        tables.database(path, [(0, number, one(sequence), *[tables.internal(b"k", sequence)] * 2)
+                               for number, sequence in sequences.items()])
+        self.assertEqual(leveldb_finds(path, b"k"), f"{b'v' * 9}")
+        for way, numbers in ((), [1_000_000]), (("--all",), [1_000_000, 999_999, 999_998]):
+            found = json.loads(command("probe", "--json", *way, path, "k").stdout)["tables"]
+            self.assertEqual([(os.path.basename(visit["path"]), visit["blocks"][0]["entry"]["sequence"])
+                              for visit in found],
+                             [(f"{number:06}.ldb", sequences[number]) for number in numbers])
+            text = " ".join(command("probe", *way, path, "k").stdout.split())
+            n = len(numbers)
+            self.assertRegex(text, f"{n} of 3 tables looked at: .*{n} filters? (is|are) asked, 0 say no; "
+                             f"{n} data blocks? (is|are) read")
+        # Only what no filter keeps from being read.
+        text = " ".join(command("probe", written("absent-one/000005.ldb", table(keys(0, 100))),
+                                "key00000007x").stdout.split())
+        self.assertIn("1 filter is asked, 1 says no; 0 data blocks are read.", text)
 
     def test_probe_says_what_is_missing(self):
         path = database("probe-missing", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"),
@@ -1347,6 +1380,80 @@ class Paths(unittest.TestCase):
         self.assertEqual(before, {name: read(os.path.join(path, name)) for name in os.listdir(path)})
 
 
+class Notes(unittest.TestCase):
+    """What inspect makes of its figures, and says of no others."""
+
+    def notes(self, name, *files, way=()):
+        where = folder(f"notes-{name}")
+        for number, data in enumerate(files, 1):
+            written(os.path.join(where, f"{number:06}.ldb"), data)
+        found = json.loads(command("inspect", "--json", *way, where).stdout)
+        return {note["topic"]: note["text"] for note in found["notes"]}
+
+    def of(self, bits_per_key):
+        return table(keys(0, 200), Bloom(bits_per_key).create)
+
+    def test_settings(self):
+        topics = {"settings-differ", "too-many-bits", "too-few-bits"}
+        for bits, topic, text in (
+                ((10,), None, ""), ((4,), None, ""), ((44,), None, ""),
+                ((3,), "too-few-bits", "At 3 bits per key a fifth"),
+                ((60,), "too-many-bits", "60 bits per key is more than can help"),
+                ((10, 20), "settings-differ", "No one setting"), ((10, 10), None, "")):
+            notes = self.notes("settings", *map(self.of, bits))
+            self.assertEqual(topics & set(notes), {topic} - {None}, bits)
+            self.assertIn(text, notes.get(topic, ""))
+
+    def test_filters_that_match_all(self):
+        for probes, text in ((6, None), (0, "10 filters have a k of 0"), (31, "10 filters have a k of 0"),
+                             (30, None)):
+            notes = self.notes("match-all", table(keys(0, 200), lambda _, k=probes: b"\xff" * 8 + bytes([k]),
+                                                  each=30))
+            self.assertEqual("match-all" in notes, text is not None, probes)
+
+    def test_blocks_without_a_filter(self):
+        pairs = [(key, b"v" * 100) for key in keys(0, 200)]
+        blocks = [pairs[i:i + 20] for i in range(0, 200, 20)]
+        begins = [at >> tables.BASE_LG for at, _ in tables.Table(tables.write(blocks, Bloom().create)).blocks]
+        for most, text in ((None, None), (begins[1], "9 data blocks begin beyond the last filter"),
+                           (begins[-1], "1 data block begins beyond"), (begins[-1] + 1, None)):
+            data = tables.write(blocks, Bloom().create, most_filters=most)
+            for way in (), ("--quick",):
+                notes = self.notes("uncovered", data, way=way)
+                self.assertEqual("uncovered" in notes, text is not None, (most, way))
+                self.assertIn(text or "", notes.get("uncovered", ""))
+
+    def test_tables_without_filters(self):
+        without, with_ = by_leveldb("notes-without", 100, 20, bits_per_key=-1), by_leveldb("notes-with", 100, 20)
+        for paths, text in (([with_], None), ([without], "There are no filters: no policy was set"),
+                            ([with_, without], "1 of 2 tables have no filters: they were written before")):
+            notes = {note["topic"]: note["text"] for note in inspect(*paths)["notes"]}
+            self.assertEqual("no-filters" in notes, text is not None)
+            self.assertIn(text or "", notes.get("no-filters", ""))
+
+    def test_absent_keys_that_pass_too_often(self):
+        # A filter of as many bits as share a divisor of 13107 with 2^32 - 1.
+        often = self.notes("rate", table(keys(0, 52428), each=52428))
+        self.assertRegex(often.get("rate", ""), r"Absent keys pass more often \(3\.\d+ %\)")
+        self.assertNotIn("rate", self.notes("rate", table(keys(0, 52000), each=52000)))
+
+    def test_the_deepest_level(self):
+        some, more = table(keys(0, 500), each=20), table(keys(500, 3000), each=20)
+        path = database("notes-deepest", (1, 5, some, b"key00000000", b"key00000499"),
+                        (3, 6, more, b"key00000500", b"key00002999"))
+        found = inspect(path)
+        of_each = [table_["filter_block_bytes"] for table_ in found["tables"]]
+        [text] = [note["text"] for note in found["notes"] if note["topic"] == "who-asks"]
+        share = 100 * of_each[1] / sum(of_each)
+        self.assertIn(f" {share:.1f} % of that is in the deepest level in use, 3,", text)
+        page = os.path.join(WORK, "notes-deepest.html")
+        command("inspect", "--html", page, path)
+        bars = re.findall(r"<title>(level \d): ([\d.]+ (?:B|KiB))</title>", read(page).decode())
+        sizes = [f"{size / 1024:.1f} KiB" if size >= 1024 else f"{size} B"
+                 for size in (0, of_each[0], 0, of_each[1])]
+        self.assertEqual(bars, [(f"level {i}", size) for i, size in enumerate(sizes)])
+
+
 class Reports(unittest.TestCase):
     def test_html(self):
         path = by_leveldb("html", 3000, 300)
@@ -1360,6 +1467,61 @@ class Reports(unittest.TestCase):
         self.assertIn("prefers-color-scheme: dark", text)
         spent = inspect(path)["total"]["bloom"]["bits_per_key_spent"]
         self.assertIn(f"{spent:.1f}".removesuffix(".0") + " bits per key", text)
+
+    def test_plots(self):
+        page = os.path.join(WORK, "plots.html")
+        for way, rate in ((), "measured"), (("--quick",), "estimated"):
+            done = command("inspect", "--json", "--html", page, *way, by_leveldb("plots", 3000, 300))
+            total, html = json.loads(done.stdout)["total"], read(page).decode()
+            bloom = total["bloom"]
+            [(x, y, _, said)] = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" (.*?)>([\d.]+) % \w+</text>',
+                                           html, re.DOTALL)
+            value = bloom[f"false_positive_rate_{rate}"]
+            self.assertAlmostEqual(float(x), 66 + 406 * bloom["bits_per_key_set"][0] / 32, delta=0.1)
+            self.assertAlmostEqual(float(y), 18 - 188 / 6 * math.log10(value), delta=0.1)
+            self.assertAlmostEqual(float(said), 100 * value, delta=0.01)
+            self.assertIn(f"{said} % {rate}</text>", html)
+            parts = re.findall(r'x="([\d.]+)" y="0" width="([\d.]+)" .*?>\s*<title>([^<]+) ([\d.]+)</title>', html)
+            if way:
+                self.assertEqual(parts, [])
+                continue
+            bits = {"bits of filters": bloom["bits"], "the byte of k": 8 * total["filters"],
+                    "offsets of filters": 32 * total["filters"],
+                    "offsets of empty slots": 32 * total["empty_slots"]}
+            self.assertEqual([name for _, _, name, _ in parts], list(bits))
+            at = 0
+            for x, wide, name, of_a_key in parts:
+                self.assertAlmostEqual(float(of_a_key), bits[name] / bloom["keys_checked"], delta=0.051)
+                self.assertAlmostEqual(float(wide), 480 * bits[name] / total["filter_block_bytes"] / 8, delta=0.1)
+                self.assertAlmostEqual(float(x), at, delta=0.2)
+                at += float(wide)
+            # The rest are base_lg, the offset of the offsets and the trailer.
+            self.assertAlmostEqual(sum(bits.values()) / 8, total["filter_block_bytes"] - 10, delta=0)
+
+    def test_many_tables(self):
+        one = table(keys(0, 1))
+        path = database("many-tables", *[(1, 10 + i, one, b"key%020d" % i, b"key%020da" % i)
+                                         for i in range(2005)])
+        page = os.path.join(WORK, "many-tables.html")
+        shown = command("inspect", "--html", page, path).stdout
+        self.assertEqual(len(re.findall(r"^\d{6}\.ldb ", shown, re.MULTILINE)), 20)
+        self.assertIn("and 1,985 more tables; --all lists them.", shown)
+        html = read(page).decode()
+        self.assertEqual(html.count(".ldb<td>"), 2000)
+        self.assertIn("<p>And 5 more tables.</p>", html)
+        shown = command("inspect", "--all", path).stdout
+        self.assertEqual(len(re.findall(r"^\d{6}\.ldb ", shown, re.MULTILINE)), 2005)
+        self.assertNotIn("more tables", shown)
+
+    def test_completions(self):
+        for shell, words in ("bash", "complete -F"), ("zsh", "#compdef leveldb-bloom"), ("fish", "complete -c"):
+            done = command("completions", shell)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(words, done.stdout)
+            for word in "inspect", "verify", "probe", "size", "bits-per-key":
+                self.assertIn(word, done.stdout)
+        if shutil.which("bash"):
+            run("bash", "-n", "-c", command("completions", "bash").stdout)
 
     def test_a_report_is_not_written_over_a_table(self):
         path = by_leveldb("html-over", 1000, 100)
@@ -1407,6 +1569,19 @@ class Reports(unittest.TestCase):
             args = "--keys", keys_, "--bits-per-key", bits
             self.assertIn(text, " ".join(size(*args)[1]["remarks"]))
             self.assertIn(text, " ".join(command("size", *args).stdout.split()))
+        # The filter, 4 bytes of offset, and those of the empty slot behind it.
+        self.assertIn("hold 20 keys each, this is 13.6 bits per key", " ".join(
+            size("--keys", "20", "--bits-per-key", "10")[1]["remarks"]))
+        plot = command("size", "--keys", "1000", "--bits-per-key", "10", "--plot").stdout
+        lines = plot[plot.index("100 % |"):].splitlines()[:16]
+        rates = {bits: size("--keys", "1000", "--bits-per-key", str(bits))[1]["settings"][0][
+            "false_positive_rate"] for bits in range(1, 45)}
+        for bits, rate in rates.items():
+            row = min(15, round(-3 * math.log10(rate)))
+            column = [line.split("|")[1].ljust(44)[bits - 1] for line in lines]
+            self.assertEqual("".join(column), " " * row + "*O"[bits == 10] + " " * (15 - row), bits)
+        self.assertEqual([line.split("|")[0].strip() for line in lines[::3]],
+                         ["100 %", "10.0 %", "1.00 %", "0.10 %", "0.010 %", "0.0010 %"])
         # Unwise, and a number.
         self.assertEqual(size("--bits-per-key", "-5"), size("--bits-per-key=-5"))
         self.assertIn("bits per key", command("size", "--plot").stdout)
