@@ -386,10 +386,12 @@ fn tables(findings: &Findings) -> String {
     }
     text.push('\n');
     for report in findings.reports.iter().take(ROWS) {
-        let class = if report.is_wrong() { " class=\"wrong\"" } else { "" };
+        // Not by colour alone.
+        let (class, mark) = if report.is_wrong() { (" class=\"wrong\"", "! ") } else { ("", "") };
         let _ = write!(text, "<tr{class}>");
-        for cell in table_row(report, findings.data) {
-            let _ = write!(text, "<td>{}", escape(&cell));
+        for (i, cell) in table_row(report, findings.data).iter().enumerate() {
+            let mark = if i == 0 { mark } else { "" };
+            let _ = write!(text, "<td>{mark}{}", escape(cell));
         }
         text.push('\n');
     }

@@ -1498,6 +1498,16 @@ class Reports(unittest.TestCase):
             # The rest are base_lg, the offset of the offsets and the trailer.
             self.assertAlmostEqual(sum(bits.values()) / 8, total["filter_block_bytes"] - 10, delta=0)
 
+    def test_tables_in_which_something_is_wrong_are_marked(self):
+        path = by_leveldb("marked", 1000, 100)
+        page = os.path.join(WORK, "marked.html")
+        name = os.path.basename(table_of(path))
+        command("inspect", "--html", page, path)
+        self.assertIn(f"<tr><td>{name}<td>", read(page).decode())
+        lose(table_of(path))
+        command("inspect", "--html", page, path)
+        self.assertIn(f'<tr class="wrong"><td>! {name}<td>', read(page).decode())
+
     def test_many_tables(self):
         one = table(keys(0, 1))
         path = database("many-tables", *[(1, 10 + i, one, b"key%020d" % i, b"key%020da" % i)
