@@ -17,7 +17,7 @@ use crate::{Failure, print};
 #[derive(Args)]
 pub struct Size {
     /// Keys in one filter: 20, 5k, 2M
-    #[arg(long, value_name = "N", value_parser = number, default_value = "20")]
+    #[arg(long, value_name = "N", value_parser = keys, default_value = "20")]
     keys: u64,
     /// The rate of false positives wanted: 0.01 or 1%
     #[arg(long, value_name = "RATE", value_parser = rate)]
@@ -259,26 +259,41 @@ fn plot(keys: usize, chosen: Option<i32>) -> String {
     text
 }
 
+fn keys(text: &str) -> Result<u64, String> {
+    number(text)
+        .and_then(|keys| if keys > 0 { Ok(keys) } else { Err("expected a key at least".into()) })
+}
+
 fn number(text: &str) -> Result<u64, String> {
-    let text = text.replace(['_', ','], "");
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
+    let expected = || String::from("expected a number such as 1000, 5M or 64KiB");
+    let split = text.find(|c: char| !c.is_ascii_digit() && !".,_".contains(c));
+    let (digits, unit) = text.split_at(split.unwrap_or(text.len()));
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,
-        "k" => 1000,
-        "m" => 1_000_000,
-        "g" => 1_000_000_000,
+        "k" | "kb" => 1000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
         "kib" => 1 << 10,
         "mib" => 1 << 20,
         "gib" => 1 << 30,
-        _ => return Err("expected a number such as 1000, 5M or 64KiB".into()),
+        _ => return Err(expected()),
     };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    // A comma before other than three digits is somebody's decimal point.
+    let mut groups = whole.split(',').skip(1);
+    if !groups.all(|group| group.len() == 3) || fraction.contains(',') {
+        return Err(expected());
+    }
+    let digits = digits.replace(['_', ','], "");
     if let Ok(whole) = digits.parse::<u64>() {
         return whole.checked_mul(factor).ok_or_else(|| "too large a number".into());
     }
-    match digits.parse::<f64>() {
-        Ok(number) if number * factor as f64 <= 1e18 => Ok((number * factor as f64) as u64),
-        _ => Err("expected a number such as 1000, 5M or 64KiB".into()),
+    match digits.parse::<f64>().map(|number| number * factor as f64) {
+        // 8.2 times a million is less than 8,200,000 in binary.
+        Ok(number) if number <= 1e18 && (factor > 1 || number.fract() == 0.0) => {
+            Ok(number.round() as u64)
+        }
+        _ => Err(expected()),
     }
 }
 
@@ -301,6 +316,15 @@ mod tests {
         assert_eq!(number("1,000"), Ok(1000));
         assert_eq!(number("2.5M"), Ok(2_500_000));
         assert_eq!(number("64KiB"), Ok(65536));
+        assert_eq!((number("8.2M"), number("1,500.5k")), (Ok(8_200_000), Ok(1_500_500)));
+        assert_eq!(
+            (number("2MB"), number("1,234,567"), number("5.0")),
+            (Ok(2_000_000), Ok(1_234_567), Ok(5))
+        );
+        for wrong in ["1,5M", "1,50", "1,2345", "1.5,000k", "0.5", "1.2.3k", ".", ",", "5 M", "M"] {
+            assert!(number(wrong).is_err(), "{wrong}: {:?}", number(wrong));
+        }
+        assert!(keys("0").is_err() && keys("0.0001k").is_err() && keys("1") == Ok(1));
         assert!(number("ten").is_err() && number("99999999999G").is_err() && number("").is_err());
         assert_eq!(rate("1%"), Ok(0.01));
         assert_eq!(rate("0.001"), Ok(0.001));
