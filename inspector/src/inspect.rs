@@ -448,7 +448,11 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
         }
         let more = report.problem_count - report.problems.len() as u64;
         if more > 0 {
-            let _ = writeln!(text, "{}: and {} more", text::path(&report.path), count(more));
+            let more = match report.problems.is_empty() {
+                true => format!("damaged in {}", plural(more, "place", "places")),
+                false => format!("and {} more", count(more)),
+            };
+            let _ = writeln!(text, "{}: {more}", text::path(&report.path));
         }
     }
     if text.is_empty() { text } else { format!("\nDamage\n{text}") }

@@ -679,6 +679,20 @@ class Damage(unittest.TestCase):
             copies = [data[:length] for length in range(0, len(data), 7)]
             self.answers(f"{name}-cut", copies, lambda i: True)
 
+    def test_damages_that_are_not_named(self):
+        data = bytearray(table(keys(0, 1000)))
+        for at in range(100, 30000, 3000):
+            data[at] ^= 0xFF
+        path = written("not-named/000005.ldb", bytes(data))
+        for limit, named, said in (20, 10, ""), (10, 10, ""), (3, 3, ": and 7 more\n"), (
+                0, 0, "000005.ldb: damaged in 10 places\n"):
+            done = command("verify", "--limit", limit, path)
+            self.assertEqual((done.returncode, done.stdout.count("checksum mismatch")), (1, named))
+            self.assertIn(said, done.stdout)
+            self.assertEqual(bool(said), "more\n" in done.stdout or "places\n" in done.stdout)
+            [found] = json.loads(command("verify", "--json", "--limit", limit, path).stdout)["tables"]
+            self.assertEqual((found["problem_count"], len(found["problems"])), (10, named))
+
     def test_probe_and_text(self):
         data = read(table_of(by_leveldb("small-probe", 40, 20)))
         path = os.path.join(WORK, "damaged.ldb")
