@@ -132,9 +132,10 @@ def internal(user_key, sequence=7, kind=1):
 
 
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
-          compress=lambda contents: contents, stored_as=internal, most_filters=None):
+          compress=lambda contents: contents, stored_as=internal, most_filters=None,
+          other_policy=None):
     """A table with one data block for each list of (user key, value) in `blocks`, and at most so many
-    filters."""
+    filters; where there is another policy, its filters match nothing."""
     out = bytearray()
 
     def append(contents, kind=0):
@@ -156,8 +157,12 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
     start = len(filters)
     filters += struct.pack(f"<{len(offsets) + 1}I", *offsets, start) + bytes([BASE_LG])
     filter_handle = append(bytes(filters))
-    name = b"filter." + policy.encode()
-    metaindex = append(block([(name, varint(filter_handle[0]) + varint(filter_handle[1]))]))
+    named = [(policy, filter_handle)]
+    if other_policy:
+        nothing = struct.pack("<3I", 0, 0, 0) + bytes([BASE_LG])
+        named.append((other_policy, append(nothing)))
+    metaindex = append(block(sorted(
+        (b"filter." + name.encode(), varint(offset) + varint(size)) for name, (offset, size) in named)))
     index = append(block(index))
     footer = b"".join(varint(number) for handle in (metaindex, index) for number in handle)
     return bytes(out) + footer.ljust(40, b"\0") + struct.pack("<Q", MAGIC)

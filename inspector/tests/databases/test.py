@@ -1002,6 +1002,17 @@ class Unusual(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("zstd", done.stdout)
 
+    def test_of_several_filter_blocks_leveldbs_own_is_read(self):
+        for policy, other in ((POLICY, "a.Policy"), (POLICY, "z.Policy"), ("a.Policy", "b.Policy")):
+            ends = b"key00000000", b"key00000099"
+            path = database("several-filter-blocks",
+                            (1, 5, table(keys(0, 100), policy=policy, other_policy=other), *ends))
+            [found] = inspect(path)["tables"]
+            self.assertEqual((found["policy"], found["filters"]), (policy, 3))
+            self.assertEqual(command("verify", path).returncode, 0)
+            [visit] = json.loads(command("probe", "--json", path, "key00000007").stdout)["tables"]
+            self.assertEqual(visit["policy"], policy)
+
     def test_what_is_not_in_use_loses_nothing(self):
         path = database("unused-lost", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
         written(os.path.join(path, "000009.ldb"), table(keys(0, 100), lambda _: Bloom().create([b"no"])))
