@@ -284,6 +284,54 @@ test("the rates are what the C library estimates and measures", async () => {
   assert.ok(label.includes(`${(100 * formula).toFixed(1)} % at 60 keys`), label);
 });
 
+// What a plot shows, in its axes' units, which its ticks give: the curve, the point on it, the diamond.
+const plotted = (host) => page.evaluate((host) => {
+  const drawing = document.querySelector(`${host} svg`);
+  const ticks = [...drawing.querySelectorAll("text.tick")].map((tick) => ({
+    text: tick.textContent, x: Number(tick.getAttribute("x")), y: Number(tick.getAttribute("y")),
+  }));
+  const [high, low] = ["100 %", "0.001 %"].map((text) => ticks.find((tick) => tick.text === text).y - 4);
+  const across = ticks.filter(({ text }) => /^[\d,]+$/.test(text)).map(({ text, x }) => [Number(text.replaceAll(",", "")), x]);
+  const [[first, left], [last, right]] = [across[0], across.at(-1)];
+  const point = (x, y) => [first + ((x - left) / (right - left)) * (last - first), 10 ** ((-5 * (y - high)) / (low - high))];
+  const curve = drawing.querySelector("polyline").getAttribute("points").split(" ").map((pair) => point(...pair.split(",").map(Number)));
+  const circle = drawing.querySelector("circle.here");
+  const here = point(Number(circle.getAttribute("cx")), Number(circle.getAttribute("cy")));
+  const [x, y] = drawing.querySelector("path.measured").getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  return { curve, here, measured: point(x, y + 7) };
+}, host);
+
+test("the figures and the plots are of this filter", async () => {
+  for (const [preset, k, n, room] of [["Far too full", 2, 60, 20], ["One block of fruit", 6, 20, 20], ["200 keys", 6, 200, 200]]) {
+    await page.click(`text=${preset}`);
+    const filter = Buffer.from(await shownHex(), "hex");
+    const m = 8 * (filter.length - 1);
+    const set = filter.subarray(0, -1).reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+    assert.equal(await page.textContent("#fill"), `${((100 * set) / m).toFixed(0)} %`);
+    assert.equal(await page.textContent("#spent"), ((8 * filter.length) / n).toFixed(1));
+    const rate = (k, n) => (1 - Math.exp((-k * n) / m)) ** k;
+    const measured = parseFloat(await page.textContent("#measured")) / 100;
+    const near = (found, expected, what) => assert.ok(Math.abs(Math.log10(found / expected)) < 0.04, `${preset}, ${what}: ${found}, not ${expected}`);
+    for (const [host, at, formula] of [["#by-keys", n, (keys) => rate(k, keys)], ["#by-k", k, (probes) => rate(probes, n)]]) {
+      const plot = await plotted(host);
+      assert.ok(plot.curve.length > 20);
+      for (const [x, y] of plot.curve) near(y, formula(x), `${host} at ${x}`);
+      for (const [what, expected] of [["here", formula(at)], ["measured", measured]]) {
+        assert.ok(Math.abs(plot[what][0] - at) < 0.02 * at, `${preset}, ${host}: ${what} is at ${plot[what][0]}`);
+        near(plot[what][1], expected, `${host} ${what}`);
+      }
+    }
+    const note = await page.textContent("#hex-note");
+    assert.equal(note, n === room ? `Byte for byte what LevelDB writes for these ${n} keys.`
+      : "LevelDB knows all keys when it makes a filter: it would size this one for the 60 that are in it.");
+    assert.equal(await page.textContent("#room-note"), `${(room * (preset === "Far too full" ? 4 : 10)).toLocaleString("en")} bits, in whole bytes`);
+  }
+  await page.fill("#k", "3");
+  assert.equal(await page.textContent("#hex-note"), "LevelDB never writes 3 probes at 10 bits per key, but it reads such a filter.");
+  await page.fill("#room", "6");
+  assert.equal(await page.textContent("#room-note"), "At least 64 bits in any filter");
+});
+
 test("the state is in the address", async () => {
   await page.fill("#bits", "12");
   await page.fill("#k", "3");
@@ -472,6 +520,55 @@ for (const compression of [null, "snappy"]) {
     assert.match(await page.textContent("#file-detail"), /set by user:/);
   });
 }
+
+test("the map shows which filter is how full", async () => {
+  // Blocks of little and of much, so that some slots have no filter, and filters few keys.
+  await drop(stockTable({ keys: USERS.slice(0, 600), values: [1, 3000, 700, 20], bitsPerKey: 8 }));
+  const { filters, filterBytes } = await page.evaluate(() => ({
+    filters: filePart.table.filters.map(({ bytes }) => hexOf(bytes)),
+    filterBytes: filePart.table.filterBytes,
+  }));
+  const arrays = filters.map((filter) => Buffer.from(filter, "hex").subarray(0, -1));
+  const bitsSet = (array) => array.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+  const fills = arrays.map((array) => (array.length ? bitsSet(array) / array.length / 8 : 0));
+  const made = arrays.filter(({ length }) => length > 0);
+  assert.ok(made.length > 20 && made.length < arrays.length);
+  const all = Buffer.concat(made);
+  assert.equal(await page.textContent("#file-filters"), made.length.toLocaleString("en"));
+  assert.equal(await page.textContent("#file-empty"), (arrays.length - made.length).toLocaleString("en"));
+  assert.equal(await page.textContent("#file-fill"), `${((100 * bitsSet(all)) / all.length / 8).toFixed(0)} %`);
+  assert.equal(await page.textContent("#file-spent"), ((8 * filterBytes) / 600).toFixed(1));
+
+  await page.evaluate(() => filePart.map.select(0));
+  const { cell, columns, shares } = await page.evaluate(() => {
+    const { canvas, cell, columns, filters } = filePart.map;
+    const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const scale = devicePixelRatio;
+    // Down the middle of a gauge, from its clear top to its set foot.
+    const shares = filters.map((_, i) => {
+      const x = Math.floor(((i % columns) + 0.5) * cell * scale);
+      const top = Math.floor(i / columns) * cell * scale;
+      const column = pen.getImageData(x, top, 1, cell * scale).data;
+      const colors = Array.from({ length: column.length / 4 }, (_, y) => column.slice(4 * y, 4 * y + 4).join());
+      const set = getComputedStyle(filePart.map.host).getPropertyValue("--set").match(/\d+/g).slice(0, 3).join();
+      const drawn = colors.filter((color) => !color.endsWith(",0"));
+      return drawn.filter((color) => color === `${set},255`).length / (cell - 3) / scale;
+    });
+    return { cell, columns, shares };
+  });
+  assert.ok(cell >= 12, `gauges of ${cell} pixels`);
+  fills.forEach((fill, i) => {
+    if (i > 0) assert.ok(Math.abs(shares[i] - fill) < 1.6 / (cell - 3), `filter ${i}: ${shares[i]} for ${fill}`);
+  });
+  assert.ok(new Set(fills.map((fill) => Math.round(fill * 10))).size > 2, "gauges of several heights");
+  for (const number of [1, columns - 1, columns, filters.length - 1]) {
+    const position = { x: ((number % columns) + 0.5) * cell, y: (Math.floor(number / columns) + 0.5) * cell };
+    await page.locator("#map canvas").click({ position });
+    assert.equal(await page.getAttribute("#map", "aria-valuenow"), String(number));
+    assert.match(await page.textContent("#file-chosen"), new RegExp(`^Filter ${number}: `));
+  }
+});
 
 test("a file with deletions, one without filters, and files that are none", async () => {
   await drop(stockTable({ keys: FRUIT, deleted: ["fig"] }));
