@@ -497,7 +497,8 @@ fn slot_of(sums: &Sums) -> String {
 pub fn bits_of(sums: &Sums) -> String {
     let settings = sums.settings;
     match settings.one() {
-        None => "differ".into(),
+        None if settings.differ() => "different numbers".into(),
+        None => "a number not known".into(),
         Some(least) if least == settings.most => least.to_string(),
         Some(least) if settings.most == i32::MAX => format!("{least} or more"),
         Some(least) if settings.most == least + 1 => format!("{least} or {}", settings.most),

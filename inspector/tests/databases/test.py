@@ -1427,14 +1427,24 @@ class Notes(unittest.TestCase):
                 ((10, 20), "settings-differ", "No one setting"), ((10, 10), None, "")):
             notes = self.notes("settings", *map(self.of, bits))
             self.assertEqual(topics & set(notes), {topic} - {None}, bits)
+            figures = command("inspect", os.path.join(WORK, "notes-settings")).stdout
+            [said] = re.findall("  bits per key +(.*) set, .* spent\n", figures)
+            self.assertEqual(said == "different numbers", topic == "settings-differ", said)
+            if topic != "settings-differ":
+                least, *most = re.findall(r"\d+", said)
+                self.assertLessEqual(int(least), bits[0])
+                self.assertGreaterEqual(int((most or [least])[0]), bits[0])
             self.assertIn(text, notes.get(topic, ""))
 
     def test_filters_that_match_all(self):
-        for probes, text in ((6, None), (0, "10 filters have a k of 0"), (31, "10 filters have a k of 0"),
+        for probes, text in ((6, None), (0, "7 filters have a k of 0"), (31, "7 filters have a k of 0"),
                              (30, None)):
             notes = self.notes("match-all", table(keys(0, 200), lambda _, k=probes: b"\xff" * 8 + bytes([k]),
                                                   each=30))
             self.assertEqual("match-all" in notes, text is not None, probes)
+            self.assertIn(text or "", notes.get("match-all", ""))
+            figures = command("inspect", "--quick", os.path.join(WORK, "notes-match-all")).stdout
+            self.assertEqual("a number not known set" in figures, probes > 30, figures)
 
     def test_blocks_without_a_filter(self):
         pairs = [(key, b"v" * 100) for key in keys(0, 200)]
