@@ -186,7 +186,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let order = Order::of(database, &everything.tables);
     let bytewise = order.is_bytewise();
     let mut visits = Vec::new();
-    for found in in_order(&everything.tables, database) {
+    for found in in_order(&everything.tables, database, &key) {
         if bytewise && live(database, found).is_some_and(|table| !covers(table, &key)) {
             continue;
         }
@@ -258,16 +258,18 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.
-fn in_order<'t>(tables: &'t [Found], database: Option<&Database>) -> Vec<&'t Found> {
+fn in_order<'t>(tables: &'t [Found], database: Option<&Database>, key: &[u8]) -> Vec<&'t Found> {
     let mut tables: Vec<_> = tables.iter().filter(|found| found.place.is_used()).collect();
     tables.sort_by_key(|found| match found.place {
-        // A key's writes may go on in the next table of a level: the newest are in the first.
+        // A key's writes may go on in the next tables of a level, which then begin with it: the newest
+        // are in the first, whatever the comparator.
         Place::Level(level @ 1..) => {
             let first = live(database, found).map(|t| (t.smallest.clone(), Reverse(t.sequence)));
-            (level, first, Reverse(found.number))
+            let goes_on = first.as_ref().is_some_and(|(smallest, _)| smallest == key);
+            (level, goes_on, first, Reverse(found.number))
         }
-        Place::Level(level) => (level, None, Reverse(found.number)),
-        _ => (u32::MAX, None, Reverse(found.number)),
+        Place::Level(level) => (level, false, None, Reverse(found.number)),
+        _ => (u32::MAX, false, None, Reverse(found.number)),
     });
     tables
 }

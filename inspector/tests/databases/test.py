@@ -859,6 +859,16 @@ class Unusual(unittest.TestCase):
         found = json.loads(command("probe", "--json", path, "k").stdout)
         [visit] = found["tables"]
         self.assertEqual(visit["blocks"][0]["entry"]["sequence"], 9)
+        # And in the order of another comparator.
+        path = folder("two-of-a-level-reversed")
+        tables.database(path, [
+            (1, 5, written_at((b"z", 3), (b"k", 9)), one(b"z", 3), one(b"k", 9)),
+            (1, 6, written_at((b"k", 7)), one(b"k", 7), one(b"k", 7)),
+            (1, 7, written_at((b"k", 5), (b"a", 4)), one(b"k", 5), one(b"a", 4))],
+                        comparator=b"test.Reversed")
+        for way, sequences in ((), [9]), (("--all",), [9, 7, 5]):
+            found = json.loads(command("probe", "--json", *way, path, "k").stdout)["tables"]
+            self.assertEqual([visit["blocks"][0]["entry"]["sequence"] for visit in found], sequences)
 
     def test_a_get_goes_on_behind_a_lost_key(self):
         def one(sequence, create_filter, kind=1):
