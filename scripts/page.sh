@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
     --serve)
       action=serve
       if [[ ${2-} =~ ^[0-9]+$ ]]; then
-        port=$2
+        port=$(number --serve "$2" 1 65535)
         shift
       fi
       ;;
