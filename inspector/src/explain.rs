@@ -505,3 +505,37 @@ pub fn bits_of(sums: &Sums) -> String {
         Some(least) => format!("{least} to {}", settings.most),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::Found;
+    use crate::scan::{Options, scan};
+
+    #[test]
+    fn tables_that_are_gone_are_told_of() {
+        let gone = |place| {
+            let path = "/no such folder/000005.ldb".into();
+            let len_in_manifest = Some(9);
+            let found =
+                Found { path, number: Some(5), len: 9, len_in_manifest, place, bytewise: true };
+            scan(&found, Options { data: true, absent: 0, keep: 1 })
+        };
+        let texts = |reports: &[Report]| {
+            let notes = explain(reports, &[], &Sums::default(), true);
+            let notes = notes.into_iter().map(|note| (note.weight, note.topic, note.text));
+            notes.collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&[]), []);
+        for (places, text) in [
+            (&[Place::Level(1)][..], "1 table was deleted before we read it, by a compaction"),
+            (&[Place::Unused, Place::Level(0)], "2 tables were deleted before we read it"),
+        ] {
+            let reports: Vec<_> = places.iter().map(|place| gone(*place)).collect();
+            let [(Weight::Note, "vanished", said)] = &texts(&reports)[..] else {
+                panic!("{:?}", texts(&reports))
+            };
+            assert!(said.starts_with(text), "{said}");
+        }
+    }
+}
