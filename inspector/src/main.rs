@@ -101,8 +101,8 @@ const AFTER_VERIFY: &str = "\
 A key that does not match its filter is lost: a Get does not find it, although
 it is there, or finds what was written to it earlier. This can happen where
 filters were made by faulty code, or for a comparator that sees less than the
-whole key. Block checksums are compared, and the shape of all entries is looked
-at.
+whole key. Block checksums are compared, and shape and order of all entries are
+looked at; the order only where a MANIFEST says that it is that of bytes.
 
 The object that --json prints:
   version, sound, manifest_errors, missing_tables, unused_tables and

@@ -1,10 +1,11 @@
 //! One table, read from its first data block to its last.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, Error, Filters, InternalKey, KeyKind, Kind, Part, Table,
+    Block, BlockHandle, Buffers, DataBlock, Error, Filters, InternalKey, KeyKind, Kind, Part, Table,
 };
 
 use crate::absent::{Absent, Keys};
@@ -176,7 +177,8 @@ pub fn scan(found: &Found, options: Options) -> Report {
         absent: Absent::default(),
         keys: Keys::default(),
         group: None,
-        previous: Vec::new(),
+        previous: Stored::default(),
+        bound: None,
         absent_per_byte: 0.0,
         hashed_per_byte: 0.0,
     };
@@ -201,9 +203,41 @@ struct Scan {
     /// The filter of the blocks being read, and how many entries they have so far; `None` where a block
     /// could not be read.
     group: Option<(u64, Option<u64>)>,
-    previous: Vec<u8>,
+    previous: Stored,
+    /// The index's key of the block before.
+    bound: Option<Stored>,
     absent_per_byte: f64,
     hashed_per_byte: f64,
+}
+
+/// A stored key, in the order of bytes and from new writes to old ones.
+struct Stored {
+    user_key: Vec<u8>,
+    sequence: u64,
+}
+
+impl Default for Stored {
+    /// Before all others.
+    fn default() -> Self {
+        Stored { user_key: Vec::new(), sequence: u64::MAX }
+    }
+}
+
+impl Stored {
+    fn set(&mut self, user_key: &[u8], sequence: u64) {
+        self.user_key.clear();
+        self.user_key.extend_from_slice(user_key);
+        self.sequence = sequence;
+    }
+
+    fn cmp(&self, user_key: &[u8], sequence: u64) -> Ordering {
+        self.user_key[..].cmp(user_key).then(sequence.cmp(&self.sequence))
+    }
+}
+
+/// For a data block with a key that a Get looks for in another one.
+fn out_of_place(offset: u64, expected: &'static str) -> Error {
+    Error { part: Part::Data, offset, inside: None, kind: Kind::Expected(expected) }
 }
 
 impl Scan {
@@ -233,7 +267,7 @@ impl Scan {
                     self.report.sums.data_blocks += 1;
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
-                        self.data_block(table, handle, filters.as_ref(), &mut buffers);
+                        self.data_block(table, block, filters.as_ref(), &mut buffers);
                     } else if filters
                         .is_some_and(|filters| filters.filter_for(handle.offset).is_none())
                     {
@@ -300,7 +334,7 @@ impl Scan {
     fn data_block(
         &mut self,
         table: &Table<TableFile, Fast>,
-        handle: BlockHandle,
+        DataBlock { last_key, sequence, handle }: DataBlock<'_>,
         filters: Option<&Filters<'_>>,
         buffers: &mut Buffers,
     ) {
@@ -313,9 +347,18 @@ impl Scan {
         self.report.sums.uncovered_blocks += u64::from(filters.is_some() && filter.is_none());
         match table.read_data(handle, buffers) {
             Ok(block) => {
-                if let Err(error) = self.entries(&block, number.zip(filter)) {
-                    self.problem(error);
-                    self.forget_group();
+                match self.entries(&block, number.zip(filter)) {
+                    Ok(()) if self.must_be_bytewise => {
+                        if self.previous.cmp(last_key, sequence).is_gt() {
+                            let what = "no key behind the one that the index has for it";
+                            self.problem(out_of_place(handle.offset, what));
+                        }
+                    }
+                    Ok(()) => {}
+                    Err(error) => {
+                        self.problem(error);
+                        self.forget_group();
+                    }
                 }
                 let len = buffers.contents_len() as u64;
                 self.report.sums.contents_bytes += len;
@@ -326,6 +369,7 @@ impl Scan {
                 self.forget_group();
             }
         }
+        self.bound.get_or_insert_default().set(last_key, sequence);
     }
 
     /// Of a filter whose keys are not all known, no number is right.
@@ -338,6 +382,7 @@ impl Scan {
 
     fn entries(&mut self, block: &Block<'_>, filter: Option<(u64, &[u8])>) -> Result<(), Error> {
         let mut entries = block.entries();
+        let mut first = true;
         let collect = self.options.absent > 0 && filter.is_some();
         while let Some(entry) = entries.next()? {
             let expected = |what| Error {
@@ -357,12 +402,18 @@ impl Scan {
             self.report.sums.entries += 1;
             self.report.sums.deletions += u64::from(deletion);
             if self.report.bytewise {
-                self.report.bytewise = self.previous[..] <= *key.user_key;
-                self.previous.clear();
-                self.previous.extend_from_slice(key.user_key);
-                if self.must_be_bytewise && !self.report.bytewise {
+                let order = self.previous.cmp(key.user_key, key.sequence);
+                self.report.bytewise = self.previous.user_key[..] <= *key.user_key;
+                self.previous.set(key.user_key, key.sequence);
+                if self.must_be_bytewise && order.is_gt() {
                     return Err(expected("a key that is not before the one before it"));
                 }
+                let bound = self.bound.as_ref().filter(|_| first && self.must_be_bytewise);
+                if bound.is_some_and(|bound| bound.cmp(key.user_key, key.sequence).is_ge()) {
+                    let what = "no key before the one that the index has for the block before it";
+                    self.problem(out_of_place(block.offset(), what));
+                }
+                first = false;
             }
             let Some((number, filter)) = filter else { continue };
             if let Some((_, Some(entries))) = &mut self.group {

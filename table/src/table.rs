@@ -103,11 +103,11 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         compare: impl Fn(&[u8], &[u8]) -> Ordering,
     ) -> Result<Option<BlockHandle>, Error> {
         let mut blocks = self.data_blocks();
-        while let Some((block, sequence)) = blocks.next_with_sequence()? {
+        while let Some(block) = blocks.next()? {
             // A key that LevelDB made up to part two blocks is before every entry of that key.
             let is_before = match compare(block.last_key, user_key) {
                 Ordering::Less => true,
-                Ordering::Equal => sequence == MAX_SEQUENCE,
+                Ordering::Equal => block.sequence == MAX_SEQUENCE,
                 Ordering::Greater => false,
             };
             if !is_before {
@@ -153,6 +153,9 @@ pub struct DataBlock<'a> {
     /// A key that is not before the block's last key and before the next block's first: the shortest
     /// that LevelDB found, without the 8 bytes of its own.
     pub last_key: &'a [u8],
+    /// The number of the write of that key; of one that LevelDB made up the largest that there is, which
+    /// no write has, so that it is before every entry of that key.
+    pub sequence: u64,
     /// Where the block is.
     pub handle: BlockHandle,
 }
@@ -180,10 +183,6 @@ impl DataBlocks<'_> {
     /// then.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
-        Ok(self.next_with_sequence()?.map(|(block, _)| block))
-    }
-
-    fn next_with_sequence(&mut self) -> Result<Option<(DataBlock<'_>, u64)>, Error> {
         let Some(entry) = self.entries.next()? else { return Ok(None) };
         let error = |kind| Error {
             part: Part::Index,
@@ -206,7 +205,7 @@ impl DataBlocks<'_> {
         let key = InternalKey::parse(entry.key).ok_or_else(|| {
             error(Kind::Expected("a key of at least 8 bytes, as databases write"))
         })?;
-        Ok(Some((DataBlock { last_key: key.user_key, handle }, key.sequence)))
+        Ok(Some(DataBlock { last_key: key.user_key, sequence: key.sequence, handle }))
     }
 }
 

@@ -133,9 +133,10 @@ def internal(user_key, sequence=7, kind=1):
 
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
           compress=lambda contents: contents, stored_as=internal, most_filters=None,
-          other_policy=None):
+          other_policy=None, index_keys=None):
     """A table with one data block for each list of (user key, value) in `blocks`, and at most so many
-    filters; where there is another policy, its filters match nothing."""
+    filters; where there is another policy, its filters match nothing. The index has each block's last
+    key, or the keys that are given."""
     out = bytearray()
 
     def append(contents, kind=0):
@@ -149,7 +150,8 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
     for pairs in blocks:
         stored = [(stored_as(key), value) for key, value in pairs]
         handle = append(compress(block(stored)), compression)
-        index.append((stored[-1][0], varint(handle[0]) + varint(handle[1])))
+        last = index_keys[len(index)] if index_keys else stored[-1][0]
+        index.append((last, varint(handle[0]) + varint(handle[1])))
         of_slot.setdefault(handle[0] >> BASE_LG, []).extend(key for key, _ in pairs)
     for slot in range(max(of_slot) + 1)[:most_filters]:
         offsets.append(len(filters))
