@@ -145,9 +145,10 @@ impl<'a> Entries<'a> {
             self.restart += 1;
         }
         if self.rest.0.is_empty() {
+            // Of a block without entries the one restart point is at their end.
             return match self.next_restart() {
-                Some(_) => Err(Kind::Expected("restart points within the entries, in order")),
-                None => Ok(None),
+                None if !restarts || at == 0 => Ok(None),
+                _ => Err(Kind::Expected("restart points within the entries, in order")),
             };
         }
         if at == 0 && !restarts {
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn damage_says_where() {
-        let cases: [(Vec<u8>, u64, &str); 12] = [
+        let cases: [(Vec<u8>, u64, &str); 13] = [
             (b"abc".to_vec(), 0, "number of restart points"),
             (b"\xff\xff\xff\xff".to_vec(), 0, "room for"),
             (b"\x02\0\0\0\x02\0\0\0".to_vec(), 4, "room for"),
@@ -239,6 +240,7 @@ mod tests {
             (block(b"\0\x01\x05a", &[0]), 0, "a value that ends"),
             (block(b"\0\x80\x80\x80\x80\x80\x80\x80", &[0]), 0, "three lengths"),
             (block(b"\0\x01\0a", &[0, 9]), 4, "within the entries"),
+            (block(b"\0\x01\0a", &[0, 4]), 4, "within the entries"),
         ];
         for (contents, inside, expected) in cases {
             let error = pairs(&contents).unwrap_err();
