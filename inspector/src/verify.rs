@@ -296,3 +296,14 @@ pub fn lost_json(lost: &LostKey) -> Value {
         "filter": lost.filter,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_outweighs_what_was_not_looked_at() {
+        let all = [(false, false), (false, true), (true, false), (true, true)];
+        assert_eq!(all.map(|(wrong, unreadable)| status_of(wrong, unreadable)), [0, 2, 1, 1]);
+    }
+}

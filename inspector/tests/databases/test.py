@@ -332,6 +332,13 @@ class Golden(unittest.TestCase):
                                    8 * expected["filter_block_bytes"] / 6000)
             least, most = found["bits_per_key_set"]
             self.assertTrue(least <= bits_per_key <= most, (least, most))
+            # The row of each table, by the keys that were read and not by those that its filters guess.
+            rows = re.findall(r"^(\d+\.ldb) .*? ([\d,]+) +([\d,]+) +([\d,]+) +([\d.]+) +[\d.]+ % +[\d.]+ %$",
+                              command("inspect", path).stdout, re.MULTILINE)
+            self.assertEqual(rows, [
+                (os.path.basename(each["path"]), f"{each['data_blocks']:,}", f"{each['entries']:,}",
+                 f"{each['filters']:,}", f"{each['bloom']['bits_per_key_spent']:.1f}".removesuffix(".0"))
+                for each in inspect(path)["tables"]])
 
     def test_rate_measured_as_by_the_c_library(self):
         path = table_of(by_leveldb("golden-rate", 3000, 100))
