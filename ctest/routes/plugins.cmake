@@ -3,6 +3,8 @@
 
 part(plugin_host plugin_host.c)
 program(plugin_host_alone C PARTS plugin_host database LINK ${CMAKE_DL_LIBS})
+program(plugin_host_cxx CXX PARTS plugin_host database
+  LINK ${CMAKE_DL_LIBS} -Wl,--no-as-needed -lstdc++)
 program(plugin_host_leveldb C PARTS plugin_host database
   LINK ${CMAKE_DL_LIBS} -Wl,--no-as-needed "${ROUTES_LEVELDB}")
 
@@ -16,6 +18,11 @@ foreach(kind OWN SHARED CUSTOM)
   plugin(type_plugin_${kind} type_plugin.cc)
   target_compile_definitions(routes_type_plugin_${kind} PRIVATE ${kind})
   target_link_libraries(routes_type_plugin_${kind} PRIVATE leveldb_bloom::shared "${ROUTES_LEVELDB}")
+endforeach()
+foreach(kind PARTIAL HOST)
+  plugin(type_plugin_${kind} type_plugin.cc)
+  target_compile_definitions(routes_type_plugin_${kind} PRIVATE ${kind})
+  target_link_libraries(routes_type_plugin_${kind} PRIVATE leveldb_bloom::shared)
 endforeach()
 plugin(old_string_plugin old_string_plugin.cc)
 target_compile_definitions(routes_old_string_plugin PRIVATE _GLIBCXX_USE_CXX11_ABI=0)
@@ -50,6 +57,15 @@ endfunction()
 set(ours "a N13leveldb_bloom12FilterPolicyE")
 foreach(kind OWN SHARED CUSTOM)
   plugin_test(type.${kind} plugin_host_alone type_plugin_${kind} "no LevelDB" "${ours}, no Other")
+  set_tests_properties(routes.plugin.type.${kind} PROPERTIES
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
+endforeach()
+plugin_test(type.PARTIAL plugin_host_alone type_plugin_PARTIAL "no LevelDB"
+  "${ours}, no Other, derived")
+plugin_test(type.HOST plugin_host_alone type_plugin_HOST "no LevelDB" "${ours}, no Other, derived")
+# Of a program that has a C++ library, and so the half of what a type needs.
+plugin_test(type.HOST.cxx plugin_host_cxx type_plugin_HOST "no LevelDB" "${ours}, no Other, derived")
+foreach(kind PARTIAL HOST HOST.cxx)
   set_tests_properties(routes.plugin.type.${kind} PROPERTIES
     ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
 endforeach()

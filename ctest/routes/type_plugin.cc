@@ -1,13 +1,37 @@
-// A C++ plugin of a C program asks what a policy is before it is asked for a filter: one of its own,
-// SHARED with the process, or CUSTOM, of callbacks.
+// A C++ plugin asks what a policy is before it is asked for a filter: one of its own, SHARED with the
+// process, or CUSTOM, of callbacks. PARTIAL, it has of a LevelDB the class of policies alone, and HOST, a
+// function by which a LevelDB is known as well; then it says whether the policy's class is derived from
+// that one.
 
+#include <cxxabi.h>
 #include <leveldb/c.h>
+#include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb_bloom.h>
 
 #include <cstdio>
 #include <memory>
 #include <typeinfo>
+
+#if defined PARTIAL || defined HOST
+leveldb::FilterPolicy::~FilterPolicy() = default;
+
+namespace {
+
+const char *end(const leveldb::FilterPolicy &policy) {
+  const auto *type = dynamic_cast<const abi::__si_class_type_info *>(&typeid(policy));
+  const bool derived = type != nullptr && *type->__base_type == typeid(leveldb::FilterPolicy);
+  return derived ? ", derived" : ", not derived";
+}
+
+}  // namespace
+#else
+static const char *end(const leveldb::FilterPolicy &) { return ""; }
+#endif
+
+#if defined HOST
+leveldb::Status leveldb::DestroyDB(const std::string &, const leveldb::Options &) { return Status(); }
+#endif
 
 namespace {
 
@@ -31,5 +55,6 @@ const leveldb::FilterPolicy *create() {
 extern "C" void run() {
   std::unique_ptr<const leveldb::FilterPolicy> policy(create());
   const bool is_other = dynamic_cast<const Other *>(policy.get()) != nullptr;
-  std::printf("a %s, %s\n", typeid(*policy).name(), is_other ? "an Other" : "no Other");
+  std::printf("a %s, %s%s\n", typeid(*policy).name(), is_other ? "an Other" : "no Other",
+              end(*policy));
 }

@@ -339,8 +339,10 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     if !found || !type_info::is_known() {
         modules::for_each(&mut |scope| {
             let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
-            if string.is_some() || find_create(scope).is_some() {
-                found = true;
+            let is_host = string.is_some() || find_create(scope).is_some();
+            found |= is_host;
+            // What has no LevelDB that we know may have classes of it, and ask for a policy's type.
+            if is_host || !type_info::is_known() {
                 complete_type_info(scope);
             }
             !found || !type_info::is_known()
@@ -424,6 +426,8 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
     let mut differ = false;
     modules::for_each(&mut |scope| {
         if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
+            // Its base is nowhere else where nobody else sees that LevelDB.
+            complete_type_info(scope);
             differ = unanimous.is_some_and(|(_, first)| first != route);
             unanimous = unanimous.or(Some((append, route)));
         }
