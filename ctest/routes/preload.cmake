@@ -150,3 +150,20 @@ route_test(preload.unknown-host-loaded PRELOAD NO_DATABASES ROUTES original
 route_test(preload.unknown-host-with-c-api-loaded PRELOAD NO_DATABASES ROUTES delegate
   SAYS "active: leveldb_bloom (decided when LevelDB calls)" "filter: bloom"
   COMMAND $<TARGET_FILE:routes_fake_loaded> preloaded $<TARGET_FILE:routes_fake_create>)
+
+# A LevelDB whose policy has another name, and perhaps another format: its own filters are what it can
+# read. One whose policy is that of the process is as any other.
+foreach(kind other wrapped)
+  add_library(routes_${kind}_policy SHARED other_policy.cc)
+  add_executable(routes_${kind}_policy_name policy_name.cc)
+  target_link_libraries(routes_${kind}_policy_name PRIVATE routes_${kind}_policy)
+  set_target_properties(routes_${kind}_policy routes_${kind}_policy_name PROPERTIES CXX_STANDARD 17)
+  add_test(NAME routes.preload.${kind}-policy COMMAND routes_${kind}_policy_name active)
+  set_tests_properties(routes.preload.${kind}-policy PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
+endforeach()
+target_compile_definitions(routes_wrapped_policy PRIVATE WRAPPED)
+set_tests_properties(routes.preload.other-policy PROPERTIES
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB whose policy has another name")
+set_tests_properties(routes.preload.wrapped-policy PROPERTIES
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-cxx11")

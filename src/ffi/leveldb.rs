@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;
 use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
@@ -14,7 +15,7 @@ use super::modules;
 use super::object::Object;
 use super::route;
 use super::shared;
-use super::stats::Route;
+use super::stats::{self, Route};
 
 /// What is known of the host when we are linked.
 #[derive(Clone, Copy)]
@@ -42,7 +43,8 @@ pub type PassedCallbacks =
     (Option<Destructor>, Option<CreateFilter>, Option<KeyMayMatch>, Option<Name>);
 
 /// `leveldb::NewBloomFilterPolicy` and `leveldb_filterpolicy_create_bloom`: our policy, or the
-/// original's where a LevelDB is there that we have no way to (no known string, no C API).
+/// original's where a LevelDB is there that we have no way to (no known string, no C API), or whose
+/// policies have another name.
 ///
 /// `linked_create` is the host's `leveldb_filterpolicy_create` where a static link knows it.
 #[must_use]
@@ -51,8 +53,8 @@ pub fn new_bloom_filter_policy(
     bits_per_key: c_int,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
-    if let Some(original) = only_original(linked_create) {
-        // SAFETY: `only_original` found leveldb::NewBloomFilterPolicy. For a negative number that
+    if let Some((original, _)) = original(linked_create) {
+        // SAFETY: `original` found leveldb::NewBloomFilterPolicy. For a negative number that
         // would divide by zero; 0, which negative numbers mean here, is the same in both.
         return unsafe { original(bits_per_key.max(0)) };
     }
@@ -70,19 +72,51 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
     shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
-/// LevelDB's own `NewBloomFilterPolicy`, if there is no other way to a LevelDB. Only a definition
-/// that comes after ours: one that comes before may call ours, and the two would call each other
-/// for ever.
+/// LevelDB's own `NewBloomFilterPolicy`, where its policies are to be had and not ours, and why. Only
+/// a definition that comes after ours: one that comes before may call ours, and the two would call
+/// each other for ever.
 #[inline(never)]
-fn only_original(linked_create: Option<CreatePolicy>) -> Option<NewPolicy> {
-    if route::exists(linked_create) {
-        return None;
-    }
+fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static CStr)> {
+    let exists = route::exists(linked_create);
     let original = modules::next(route::ORIGINAL);
     modules::clear_error();
     // SAFETY: `modules::next` found the mangled name, which gives the arguments; the result is as
     // in LevelDB's header.
-    original.map(|original| unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original) })
+    let new = unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original?) };
+    if !exists {
+        return Some((new, c"original (a LevelDB whose std::string is not known)"));
+    }
+    let why = c"original (a LevelDB whose policy has another name, and may have another format)";
+    (!route::host_is_linked() && is_another(new)).then_some((new, why))
+}
+
+/// Whether a LevelDB's policy has another name than ours: one before 1.18, or of a fork. Its filters
+/// are found under that name alone, and may be of another format (as Basho's, which has policies of
+/// both names). Found out once.
+fn is_another(new: NewPolicy) -> bool {
+    static THE_SAME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    // The thread that looks: the definition may call ours.
+    static LOOKING: AtomicUsize = AtomicUsize::new(0);
+    let (this, thread) = (new as *mut c_void, stats::this_thread());
+    if THE_SAME.load(Ordering::Acquire) == this || LOOKING.load(Ordering::Relaxed) == thread {
+        return false;
+    }
+    LOOKING.store(thread, Ordering::Relaxed);
+    // SAFETY: LevelDB's function; the policy is ours alone, and deleted once. Its name is a C string.
+    let another = unsafe {
+        NonNull::new(new(10)).is_some_and(|policy| {
+            let name = ((*policy.as_ref().methods).name)(policy.as_ptr());
+            let another = CStr::from_ptr(name) != abi::NAME;
+            FilterPolicy::delete(policy);
+            another
+        })
+    };
+    LOOKING.store(0, Ordering::Relaxed);
+    if !another {
+        THE_SAME.store(this, Ordering::Release);
+    }
+    // One of several is not necessarily that of whoever asks.
+    another && !route::several_leveldbs()
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's policy, because that one knows its own
@@ -170,8 +204,8 @@ pub fn active(link: Link) -> *const c_char {
     if elsewhere {
         return ANOTHER_FIRST.as_ptr();
     }
-    if only_original(linked_create).is_some() {
-        return c"original (a LevelDB whose std::string is not known)".as_ptr();
+    if let Some((_, why)) = original(linked_create) {
+        return why.as_ptr();
     }
     let route = route::find(ptr::null(), linked_create, &mut route::by_us);
     choice::with_failure(match route {

@@ -352,6 +352,11 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     found
 }
 
+/// Whether our own module has the LevelDB that we were linked with.
+pub(super) fn host_is_linked() -> bool {
+    linked().strings.iter().any(|string| modules::is_own(string.host))
+}
+
 /// Whether the modules see more than one LevelDB.
 pub(super) fn several_leveldbs() -> bool {
     let (mut first, mut several) = (None, false);

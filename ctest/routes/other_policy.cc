@@ -1,0 +1,38 @@
+// A LevelDB of which there is what others know it by, and a bloom policy of another name, as before 1.18 and
+// in forks. WRAPPED, its policy is the one that the process has for C.
+
+#include <leveldb/c.h>
+#include <leveldb/db.h>
+#include <leveldb/filter_policy.h>
+
+#include <string>
+
+// Nobody whom a linker would know has it.
+#pragma weak leveldb_filterpolicy_create_bloom
+
+namespace leveldb {
+
+FilterPolicy::~FilterPolicy() = default;
+
+Status DestroyDB(const std::string &, const Options &) { return Status(); }
+
+namespace {
+
+class OtherPolicy : public FilterPolicy {
+ public:
+  const char *Name() const override { return "leveldb.BuiltinBloomFilter"; }
+  void CreateFilter(const Slice *, int, std::string *) const override {}
+  bool KeyMayMatch(const Slice &, const Slice &) const override { return true; }
+};
+
+}  // namespace
+
+const FilterPolicy *NewBloomFilterPolicy([[maybe_unused]] int bits_per_key) {
+#ifdef WRAPPED
+  return reinterpret_cast<const FilterPolicy *>(leveldb_filterpolicy_create_bloom(bits_per_key));
+#else
+  return new OtherPolicy;
+#endif
+}
+
+}  // namespace leveldb
