@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use crate::find::{Database, Place};
 use crate::manifest::BYTEWISE;
+use crate::reports;
 use crate::scan::{Format, OTHER_NAME, Report};
 use crate::sums::{Sums, ratio};
 use crate::text::{self, bytes, count, percent, plural, tenths};
 use crate::transform::Transform;
-use crate::verify;
 
 /// How much a note matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -421,14 +421,14 @@ impl Notes<'_> {
             );
             self.add(Weight::Note, "vanished", text);
         }
-        let worth = verify::worth_of_named(self.reports.iter().copied());
+        let worth = reports::worth_of_named(self.reports.iter().copied());
         if !worth.is_empty() {
             self.add(Weight::Note, "unused", worth);
         }
-        let unused = verify::sums(self.unused.iter().copied());
+        let unused = reports::sums(self.unused.iter().copied());
         let here = self.unused.iter().filter(|report| !report.vanished);
         let places = here.map(|report| report.place);
-        let fate = verify::fate_of_unused(places, self.data.then_some(unused.entries));
+        let fate = reports::fate_of_unused(places, self.data.then_some(unused.entries));
         if !fate.is_empty() {
             let text = format!(
                 "{fate} No figure here counts such a table, and what is wrong in it is no error."
@@ -468,7 +468,7 @@ pub fn made_for<'r>(reports: impl Iterator<Item = &'r Report>) -> Option<String>
 
 /// The sums of the tables with filters of LevelDB's format, since the others' keys pay nothing.
 pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
-    verify::sums(reports.filter(|report| report.sums.bloom.filters > 0))
+    reports::sums(reports.filter(|report| report.sums.bloom.filters > 0))
 }
 
 /// Bits per key in filters of `keys` keys, one for each `slots` slots.

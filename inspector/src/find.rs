@@ -1,6 +1,6 @@
 //! The table files that the paths on the command line stand for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -98,6 +98,8 @@ pub struct Everything {
     pub tables: Vec<Found>,
     /// For each of `tables`, the database it is part of.
     pub database_of: Vec<Option<Rc<Database>>>,
+    /// Folders, and tables with their places in `tables`: what several paths stand for counts once.
+    known: HashMap<PathBuf, usize>,
 }
 
 /// The tables of all paths, or what is wrong with a path.
@@ -113,15 +115,16 @@ pub fn find(paths: &[PathBuf]) -> Result<Everything, String> {
 fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if metadata.is_dir() {
-        return add_folder(path, everything);
+        let known = everything.known.insert(fs::canonicalize(path).unwrap_or(path.into()), 0);
+        return if known.is_some() { Ok(()) } else { add_folder(path, everything) };
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     // A shell's DB/*.ldb names a folder thousands of times.
     let known = everything.database_of.iter().rev().flatten().find(|known| known.folder == folder);
     let database = known.cloned().or_else(|| database(folder).map(Rc::new));
-    add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
-    if let Some(Found { place, .. }) = everything.tables.last_mut() {
+    let table = add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
+    if let Some(Found { place, .. }) = everything.tables.get_mut(table) {
         if !place.is_used() {
             *place = Place::Named;
         }
@@ -178,10 +181,10 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
     for path in tables {
         // A file that is gone by now is noticed when it is opened.
         let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        add_table(path.clone(), len, database.as_ref(), everything);
+        let table = add_table(path.clone(), len, database.as_ref(), everything);
         // Of 000005.ldb and 000005.sst LevelDB reads the first.
         if before.is_some_and(|before| before.with_extension("sst") == path) {
-            if let (Some(found), true) = (everything.tables.last_mut(), database.is_some()) {
+            if let (Some(found), true) = (everything.tables.get_mut(table), database.is_some()) {
                 (found.place, found.len_in_manifest) = (Place::Stray, None);
             }
         }
@@ -211,12 +214,19 @@ fn not_listed(database: &Database, listed: &[PathBuf]) -> Vec<PathBuf> {
     numbers.map(|number| database.folder.join(format!("{number:06}"))).collect()
 }
 
+/// Its place in `tables`.
 fn add_table(
     path: PathBuf,
     len: u64,
     database: Option<&Rc<Database>>,
     everything: &mut Everything,
-) {
+) -> usize {
+    let next = everything.tables.len();
+    let canonical = fs::canonicalize(&path).unwrap_or(path.clone());
+    let known = *everything.known.entry(canonical).or_insert(next);
+    if known != next {
+        return known;
+    }
     let number = number_of(&path);
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));
@@ -236,6 +246,7 @@ fn add_table(
     let len_in_manifest = table.map(|table| table.size);
     everything.tables.push(Found { path, number, len, len_in_manifest, place, bytewise });
     everything.database_of.extend(iter::once(database.cloned()));
+    next
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
 
 use crate::explain::{self, Weight};
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::find::Place;
-use crate::inspect::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::sums::{Sums, ratio};
 use crate::text::{self, bytes, count, percent, plural, tenths};
 
@@ -142,7 +142,7 @@ fn tiles(total: &Sums, data: bool) -> String {
 
 fn notes(findings: &Findings) -> String {
     let mut text = String::new();
-    let problems = crate::inspect::problems(&findings.reports, false);
+    let problems = crate::reports::problems(&findings.reports, false);
     if !problems.is_empty() {
         text += "<h2 class=\"wrong\">Damage</h2>\n<ul class=\"notes\">\n";
         for line in problems.trim().lines().skip(1) {

@@ -12,13 +12,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::explain::{self, Note, Weight};
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::find::{Database, Everything, Place, find};
 use crate::html;
-use crate::scan::{Format, Options, Problem, Report};
-use crate::sums::{Counts, FILL_STEPS, Sums, ratio};
-use crate::text::{self, bytes, count, histogram, percent, plural, tenths, wrap};
-use crate::work::{name, scan_all};
-use crate::{Failure, Lazy, print, print_json, verify};
+use crate::reports::{self, problems};
+use crate::scan::{Format, Options, Report};
+use crate::sums::Sums;
+use crate::text::{self, histogram, plural, wrap};
+use crate::work::scan_all;
+use crate::{Failure, Lazy, print, print_json};
 
 #[derive(Args)]
 pub struct Inspect {
@@ -44,29 +46,7 @@ const ABSENT: u64 = 1_000_000;
 const ABSENT_OF_A_TABLE: u64 = 2_000;
 const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 
-pub const TABLES_SHOWN: usize = 20;
-
-/// All that was found out.
-pub struct Findings {
-    pub everything: Everything,
-    pub reports: Vec<Report>,
-    pub total: Sums,
-    pub notes: Vec<Note>,
-    /// The data blocks were read.
-    pub data: bool,
-}
-
-impl Findings {
-    pub fn databases(&self) -> Vec<&Database> {
-        self.everything.databases.iter().map(AsRef::as_ref).collect()
-    }
-
-    /// Why there are no figures, if there are none.
-    pub fn nothing(&self) -> Option<&'static str> {
-        let any_used = self.reports.iter().any(|report| report.place.is_used());
-        (!any_used).then(|| verify::no_tables(&self.reports, &self.databases()))
-    }
-}
+const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let everything = find(&args.paths)?;
@@ -86,10 +66,10 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         } else {
             (ABSENT / tables).clamp(ABSENT_OF_A_TABLE, ABSENT_OF_ONE_TABLE)
         },
-        keep: verify::KEPT,
+        keep: reports::KEPT,
     };
     let reports = scan_all(&everything.tables, options);
-    let total = verify::sums(reports.iter().filter(|report| report.place.is_used()));
+    let total = reports::sums(reports.iter().filter(|report| report.place.is_used()));
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
     let notes = explain::explain(&reports, &databases, &total, options.data);
     let findings = Findings { everything, reports, total, notes, data: options.data };
@@ -106,7 +86,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
             print(&format!("\nThe report is in {}.\n", text::path(path)))?;
         }
     }
-    Ok(verify::status(&findings.reports, &findings.databases()).into())
+    Ok(reports::status(&findings.reports, &findings.databases()).into())
 }
 
 /// What every report begins with.
@@ -187,177 +167,6 @@ fn to_text(findings: &Findings, all: bool) -> String {
     text
 }
 
-pub fn describe(database: &Database) -> String {
-    let folder = text::path(&database.folder);
-    let Ok(version) = &database.version else { return folder };
-    let mut levels = Counts::default();
-    for table in version.tables.values() {
-        levels.count(table.level.into());
-    }
-    let levels: Vec<_> =
-        levels.0.iter().map(|(level, n)| format!("{n} in level {level}")).collect();
-    let mut text = format!("{folder}: {}", plural(version.tables.len() as u64, "table", "tables"));
-    if !levels.is_empty() {
-        let _ = write!(text, " ({})", levels.join(", "));
-    }
-    if let Some(comparator) = &version.comparator {
-        let _ = write!(text, ", {comparator}");
-    }
-    text
-}
-
-/// The names of the policies, with how many tables have them.
-fn policies(reports: &[Report]) -> String {
-    let mut names: Vec<(&str, u64)> = Vec::new();
-    for report in reports.iter().filter(|report| report.place.is_used() && !report.vanished) {
-        let name = match &report.policy {
-            Some(policy) => &policy.name,
-            None if report.opened => "none",
-            None => "not known",
-        };
-        match names.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, number)) => *number += 1,
-            None => names.push((name, 1)),
-        }
-    }
-    match &names[..] {
-        [(name, _)] => (*name).into(),
-        names => {
-            let names: Vec<_> = names
-                .iter()
-                .map(|(name, n)| format!("{name} ({})", plural(*n, "table", "tables")))
-                .collect();
-            names.join(", ")
-        }
-    }
-}
-
-/// The figures of all tables, with their names.
-pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
-    let Findings { total: sums, data, reports, .. } = findings;
-    let (bloom, data) = (&sums.bloom, *data);
-    let mut figures = vec![("policy", policies(reports))];
-    figures.push((
-        "data blocks",
-        format!(
-            "{} of {} on average{}",
-            count(sums.data_blocks),
-            bytes(ratio(sums.data_bytes as f64, sums.data_blocks as f64) as u64),
-            match (data, sums.compressed_blocks) {
-                (false, _) => String::new(),
-                (true, 0) => ", not compressed".into(),
-                _ => format!(
-                    ", {} decompressed",
-                    bytes(ratio(sums.contents_bytes as f64, sums.data_blocks as f64) as u64)
-                ),
-            }
-        ),
-    ));
-    if data {
-        let deletions = match sums.deletions {
-            0 => String::new(),
-            n => format!(", {} of them deletions", count(n)),
-        };
-        figures.push(("entries", count(sums.entries) + &deletions));
-    } else if bloom.filters > 0 {
-        figures.push((
-            "entries",
-            format!("about {} by the filters", count(bloom.estimated_keys as u64)),
-        ));
-    }
-    if sums.tables_with_filters == 0 {
-        return figures;
-    }
-    figures.push((
-        "filters",
-        format!(
-            "{} in {} slots, {} empty",
-            count(sums.slots - sums.empty_slots),
-            count(sums.slots),
-            count(sums.empty_slots)
-        ),
-    ));
-    figures.push((
-        "filter bytes",
-        format!(
-            "{}, {} of the tables",
-            bytes(sums.filter_block_bytes),
-            percent(ratio(sums.filter_block_bytes as f64, sums.file_bytes as f64))
-        ),
-    ));
-    if bloom.filters == 0 {
-        return figures;
-    }
-    if data {
-        let keys = &bloom.keys_per_filter;
-        figures.push((
-            "keys per filter",
-            format!(
-                "{} / {} / {} (least, median, most)",
-                count(keys.min()),
-                count(keys.median()),
-                count(keys.max())
-            ),
-        ));
-    }
-    let probes: Vec<_> = bloom.probes.0.keys().map(u64::to_string).collect();
-    figures.push(("probes, k", probes.join(", ")));
-    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
-    figures.push((
-        "bits per key",
-        format!(
-            "{} set, {}{} spent",
-            explain::bits_of(sums),
-            if data { "" } else { "about " },
-            tenths(bloom.spent(keys))
-        ),
-    ));
-    figures.push(("fill", format!("{} of the bits are set", percent(bloom.fill()))));
-    figures.push((
-        "false positives",
-        match bloom.asked {
-            0 => format!("{} estimated from the fill", percent(bloom.estimated())),
-            asked => format!(
-                "{} estimated, {} measured with {} absent keys",
-                percent(bloom.estimated()),
-                percent(bloom.measured()),
-                count(asked)
-            ),
-        },
-    ));
-    if data {
-        let used = reports.iter().filter(|report| report.place.is_used());
-        let lost = match (bloom.keys_lost, explain::made_for(used)) {
-            (0, None) => "all match their filters".into(),
-            (0, Some(how)) => format!("match their filters {how}, as far as they were tried"),
-            (lost, _) => format!("{} DO NOT match their filters", count(lost)),
-        };
-        figures.push(("keys", lost));
-    }
-    figures
-}
-
-/// The rows of the fill histogram, without the empty ones at both ends.
-pub fn fill_rows(sums: &Sums) -> Vec<(String, u64)> {
-    let fill = &sums.bloom.fill;
-    let used = |step: &usize| fill[*step] > 0;
-    let first = (0..FILL_STEPS).find(used).unwrap_or(0);
-    let last = (0..FILL_STEPS).rev().find(used).unwrap_or(0);
-    let width = 100 / FILL_STEPS;
-    (first..=last)
-        .map(|step| (format!("{}-{} %", step * width, (step + 1) * width), fill[step]))
-        .collect()
-}
-
-pub fn keys_rows(sums: &Sums) -> Vec<(String, u64)> {
-    let ranges = sums.bloom.keys_per_filter.ranges(12);
-    let label = |first, last| match first == last {
-        true => count(first),
-        false => format!("{}-{}", count(first), count(last)),
-    };
-    ranges.into_iter().map(|(first, last, number)| (label(first, last), number)).collect()
-}
-
 fn histograms(sums: &Sums, data: bool) -> String {
     if sums.bloom.filters == 0 {
         return String::new();
@@ -397,67 +206,6 @@ fn tables(findings: &Findings, all: bool) -> String {
     text
 }
 
-/// In two lines where one is wider than the figures below it.
-pub const TABLE_COLUMNS: [&str; 9] = [
-    "table",
-    "level",
-    "size",
-    "blocks",
-    "entries",
-    "filters",
-    "bits\nper key",
-    "fill",
-    "false\npositives",
-];
-
-pub fn table_row(report: &Report, data: bool) -> [String; 9] {
-    let (sums, bloom) = (&report.sums, &report.sums.bloom);
-    let level = match report.place {
-        Place::Level(level) => level.to_string(),
-        Place::Unused | Place::Stray | Place::Named => "unused".into(),
-        Place::Unknown => "?".into(),
-    };
-    let name = name(&report.path);
-    if report.vanished {
-        let mut row = <[String; 9]>::default();
-        (row[0], row[1], row[2]) = (name, level, "deleted".into());
-        return row;
-    }
-    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
-    let of_filters = |text: String| if bloom.filters == 0 { String::new() } else { text };
-    [
-        name,
-        level,
-        bytes(sums.file_bytes),
-        count(sums.data_blocks),
-        if data { count(sums.entries) } else { of_filters(format!("~{}", count(keys as u64))) },
-        count(sums.slots - sums.empty_slots),
-        of_filters(tenths(bloom.spent(keys))),
-        of_filters(percent(bloom.fill())),
-        of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
-    ]
-}
-
-/// What is wrong with tables; `unused` ones too if wanted.
-pub fn problems(reports: &[Report], unused: bool) -> String {
-    let mut text = String::new();
-    for report in reports.iter().filter(|report| unused || report.place.is_used()) {
-        for Problem { text: problem, .. } in &report.problems {
-            let first = format!("{}: ", text::path(&report.path));
-            text += &format!("{first}{problem}\n");
-        }
-        let more = report.problem_count - report.problems.len() as u64;
-        if more > 0 {
-            let more = match report.problems.is_empty() {
-                true => format!("damaged in {}", plural(more, "place", "places")),
-                false => format!("and {} more", count(more)),
-            };
-            let _ = writeln!(text, "{}: {more}", text::path(&report.path));
-        }
-    }
-    if text.is_empty() { text } else { format!("\nDamage\n{text}") }
-}
-
 fn to_json(findings: &Findings) -> impl Serialize {
     #[derive(Serialize)]
     struct Json<'f, T> {
@@ -471,7 +219,7 @@ fn to_json(findings: &Findings) -> impl Serialize {
         tables: T,
     }
     let data = findings.data;
-    let unused = verify::unused(&findings.reports);
+    let unused = reports::unused(&findings.reports);
     let database_json = |database: &&Database| {
         json!({
             "folder": database.folder.to_string_lossy(),
@@ -511,7 +259,7 @@ pub fn table_json(report: &Report, data: bool) -> Value {
     }));
     value["keys_in_byte_order"] = json!(data.then_some(report.bytewise));
     value["filters_made_for"] = json!(report.transform.map(|transform| transform.to_string()));
-    value["lost"] = report.lost.iter().map(verify::lost_json).collect();
+    value["lost"] = report.lost.iter().map(reports::lost_json).collect();
     value["problems"] = report
         .problems
         .iter()

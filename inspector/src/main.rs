@@ -1,8 +1,9 @@
 //! `leveldb-bloom`, the command: what the bloom filters of a LevelDB database hold and cost.
 //!
 //! ```text
-//! paths -> find (+ manifest) -> work -> scan, a table at a time -> sums -> explain -> text, JSON, HTML
-//!                                         \-> file, codec (reading), absent, transform (asking)
+//! paths -> find (+ manifest) -> work -> scan, a table at a time -> sums -> explain -> figures -> inspect
+//!                                        |                          \-> reports -> verify       \-> html
+//!                                        \-> file, codec (reading), absent, transform (asking)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@
 mod absent;
 mod codec;
 mod explain;
+mod figures;
 mod file;
 mod find;
 mod html;
@@ -17,6 +19,7 @@ mod inspect;
 mod manifest;
 mod printable;
 mod probe;
+mod reports;
 mod scan;
 mod size;
 mod sums;

@@ -204,16 +204,15 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
                 *seen |= 1 << tag;
             }
             9 => drop(varint(record)?),
-            5 => drop((varint(record)?, bytes(record)?)),
+            5 => drop((level(record)?, bytes(record)?)),
             6 => {
-                let (level, number) = (varint(record)?, varint(record)?);
-                if version.tables.get(&number).is_some_and(|table| u64::from(table.level) == level)
-                {
+                let (level, number) = (level(record)?, varint(record)?);
+                if version.tables.get(&number).is_some_and(|table| table.level == level) {
                     version.tables.remove(&number);
                 }
             }
             7 => {
-                let level = u32::try_from(varint(record)?).ok()?;
+                let level = level(record)?;
                 let (number, size) = (varint(record)?, varint(record)?);
                 let smallest = InternalKey::parse(bytes(record)?)?;
                 let largest = InternalKey::parse(bytes(record)?)?;
@@ -231,6 +230,12 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
     }
     version.tables.extend(added);
     Some(())
+}
+
+/// One that LevelDB has.
+fn level(bytes: &mut &[u8]) -> Option<u32> {
+    const LEVELS: u32 = 7;
+    u32::try_from(varint(bytes)?).ok().filter(|level| *level < LEVELS)
 }
 
 fn varint(bytes: &mut &[u8]) -> Option<u64> {

@@ -22,7 +22,7 @@ use crate::manifest::{BYTEWISE, LiveTable};
 use crate::printable::printable;
 use crate::scan::OTHER_NAME;
 use crate::text::{self, bytes, count, hex, key as shown, plural, wrap};
-use crate::{Failure, print, verify};
+use crate::{Failure, print, reports};
 
 #[derive(Args)]
 pub struct Probe {
@@ -216,13 +216,13 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             text += &wrap(&in_logs, "");
         }
         let places = everything.tables.iter().map(|found| found.place);
-        let fate = verify::fate_of_unused(places, None);
+        let fate = reports::fate_of_unused(places, None);
         if !fate.is_empty() {
             text += &wrap(&fate, "");
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;
-    Ok(verify::status_of(wrong, unreadable).into())
+    Ok(reports::status_of(wrong, unreadable).into())
 }
 
 /// The bytes of the logs in a folder.

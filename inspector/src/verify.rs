@@ -9,16 +9,14 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::find::{Database, Place, find};
-use crate::inspect::problems;
+use crate::find::{Database, find};
+use crate::reports::{
+    KEPT, fate_of_unused, lost_json, no_tables, problems, status, sums, unused, worth_of_named,
+};
 use crate::scan::{Format, LostKey, Options, Report};
-use crate::sums::Sums;
-use crate::text::{self, bytes, count, hex, key, plural, wrap};
+use crate::text::{self, bytes, count, key, plural, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
-
-/// Problems and lost keys that are named of a table, unless somebody wants more.
-pub const KEPT: usize = 20;
 
 #[derive(Args)]
 pub struct Verify {
@@ -45,24 +43,6 @@ pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
         print(&to_text(&reports, &databases))?;
     }
     Ok(status.into())
-}
-
-/// The exit status of a command that looked at all of these.
-pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
-    let wrong = databases.iter().any(|database| database.is_wrong())
-        || reports.iter().any(Report::is_wrong);
-    let unreadable = databases.iter().any(|database| database.is_unreadable())
-        || reports.iter().any(Report::is_unreadable);
-    status_of(wrong, unreadable)
-}
-
-/// What is wrong outweighs what could not be looked at.
-pub fn status_of(wrong: bool, unreadable: bool) -> u8 {
-    match (wrong, unreadable) {
-        (true, _) => 1,
-        (false, true) => 2,
-        (false, false) => 0,
-    }
 }
 
 fn to_text(reports: &[Report], databases: &[&Database]) -> String {
@@ -119,80 +99,6 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     let damage = problems(reports, false);
     text += damage.trim_start().trim_start_matches("Damage\n");
     text + &summary(reports, databases)
-}
-
-pub fn sums<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
-    reports.fold(Sums::default(), |mut sums, report| {
-        sums.add(&report.sums);
-        sums
-    })
-}
-
-/// The sums of tables that LevelDB does not read.
-pub fn unused(reports: &[Report]) -> Sums {
-    sums(reports.iter().filter(|report| !report.place.is_used()))
-}
-
-/// What becomes of tables that are not in the MANIFEST; nothing where there are none.
-pub fn fate_of_unused(places: impl Iterator<Item = Place>, entries: Option<u64>) -> String {
-    let (mut tables, mut strays) = (0, 0);
-    for place in places.filter(|place| !place.is_used()) {
-        tables += 1;
-        strays += u64::from(place == Place::Stray);
-    }
-    if tables == 0 {
-        return String::new();
-    }
-    let entries =
-        entries.map_or(String::new(), |n| format!(" ({})", plural(n, "entry", "entries")));
-    let (are, them, have, they_are) = match tables {
-        1 => ("is", "it", "has a name", "it may be a table that it is writing"),
-        _ => ("are", "them", "have names", "they may be tables that it is writing"),
-    };
-    let fate = match strays {
-        0 => format!(
-            ": LevelDB does not read {them}, and deletes {them} when it opens the database; while a \
-             program has it open, {they_are}"
-        ),
-        strays if strays == tables => {
-            format!(
-                " and {have} that LevelDB does not look for: it neither reads nor deletes {them}"
-            )
-        }
-        strays => format!(
-            ": LevelDB does not read {them}, and when it opens the database it deletes all but {} \
-             whose names it does not look for; while a program has it open, {they_are}",
-            count(strays)
-        ),
-    };
-    format!("{}{entries} {are} not in the MANIFEST{fate}.", plural(tables, "table", "tables"))
-}
-
-/// Why there is no table that LevelDB reads.
-pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
-    let is_new = |database: &&Database| {
-        database.version.as_ref().is_ok_and(|version| version.tables.is_empty())
-    };
-    match (databases.iter().all(is_new), reports.is_empty()) {
-        (true, true) => "No tables yet: whatever was written is in the log.",
-        (true, false) => "The MANIFEST names no tables.",
-        (false, _) => "No table that LevelDB reads was found.",
-    }
-}
-
-/// What a table is worth that was named, and is not in the MANIFEST; nothing where there is none.
-pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
-    let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
-    match named {
-        0 => String::new(),
-        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it."
-            .into(),
-        named => format!(
-            "{} tables are here because they were named. They are not in the MANIFEST: LevelDB does not \
-             read them.",
-            count(named as u64)
-        ),
-    }
 }
 
 fn summary(reports: &[Report], databases: &[&Database]) -> String {
@@ -284,26 +190,4 @@ fn table_json(report: &Report) -> Value {
             .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
             .collect::<Vec<_>>(),
     })
-}
-
-pub fn lost_json(lost: &LostKey) -> Value {
-    json!({
-        "key": key(&lost.key),
-        "key_hex": hex(&lost.key),
-        "sequence": lost.sequence,
-        "deletion": lost.deletion,
-        "data_block": lost.block,
-        "filter": lost.filter,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_wrong_outweighs_what_was_not_looked_at() {
-        let all = [(false, false), (false, true), (true, false), (true, true)];
-        assert_eq!(all.map(|(wrong, unreadable)| status_of(wrong, unreadable)), [0, 2, 1, 1]);
-    }
 }

@@ -831,17 +831,34 @@ class Unusual(unittest.TestCase):
             self.assertEqual(found["manifest_errors"] == [], sound, found["manifest_errors"])
             self.assertEqual(found["tables"][0]["unused"], False)
 
-    def test_a_manifest_of_many_levels(self):
-        # Beyond LevelDB's seven; the time must not go with the square of their number.
-        path = folder("many-levels")
-        os.makedirs(path)
+    def test_a_level_that_leveldb_has_not(self):
         key = tables.internal(b"")
-        written("many-levels/CURRENT", b"MANIFEST-000002\n")
-        written("many-levels/MANIFEST-000002",
-                tables.manifest([(i, 10 + i, 1000, key, key) for i in range(160_000)]))
-        done = command("inspect", path)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("1 in level 159999", done.stdout)
+        for level, complaint in (6, "MISSING"), (7, "LevelDB does not open this database"):
+            path = folder(f"level-{level}")
+            os.makedirs(path)
+            written(f"level-{level}/CURRENT", b"MANIFEST-000002\n")
+            written(f"level-{level}/MANIFEST-000002", tables.manifest([(level, 10, 1000, key, key)]))
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(complaint, done.stdout)
+
+    def test_what_several_paths_stand_for_counts_once(self):
+        path = folder("several-paths")
+        tables.database(path, [(0, 5, table([b"a", b"b"]), tables.internal(b"a"), tables.internal(b"b"))])
+        stray = shutil.copy(os.path.join(path, "000005.ldb"), os.path.join(path, "000009.ldb"))
+        once = inspect(path)
+        link = folder("several-paths-link")
+        os.symlink(path, link)
+        for paths in [path, path], [path, link], [path, os.path.join(path, "000005.ldb")], [
+                os.path.join(path, "000005.ldb"), path]:
+            done = json.loads(command("inspect", "--json", *paths).stdout)
+            self.assertEqual(done["total"], once["total"], paths)
+            self.assertEqual(len(done["tables"]), 2, paths)
+        # One that was named counts, wherever else it comes.
+        for paths in [path, stray], [stray, path]:
+            done = json.loads(command("inspect", "--json", *paths).stdout)
+            self.assertEqual(done["total"]["tables"], 2, paths)
+            self.assertEqual(len(done["tables"]), 2, paths)
 
     def test_keys_of_a_megabyte(self):
         path = written("long/000005.ldb", table([b"k" * 1_000_000]))

@@ -1,0 +1,147 @@
+//! What commands say of many tables' reports together.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::find::{Database, Place};
+use crate::scan::{LostKey, Problem, Report};
+use crate::sums::Sums;
+use crate::text::{self, count, hex, key, plural};
+
+/// Problems and lost keys that are named of a table, unless somebody wants more.
+pub const KEPT: usize = 20;
+
+/// The exit status of a command that looked at all of these.
+pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
+    let wrong = databases.iter().any(|database| database.is_wrong())
+        || reports.iter().any(Report::is_wrong);
+    let unreadable = databases.iter().any(|database| database.is_unreadable())
+        || reports.iter().any(Report::is_unreadable);
+    status_of(wrong, unreadable)
+}
+
+/// What is wrong outweighs what could not be looked at.
+pub fn status_of(wrong: bool, unreadable: bool) -> u8 {
+    match (wrong, unreadable) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 0,
+    }
+}
+
+pub fn sums<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
+    reports.fold(Sums::default(), |mut sums, report| {
+        sums.add(&report.sums);
+        sums
+    })
+}
+
+/// The sums of tables that LevelDB does not read.
+pub fn unused(reports: &[Report]) -> Sums {
+    sums(reports.iter().filter(|report| !report.place.is_used()))
+}
+
+/// What becomes of tables that are not in the MANIFEST; nothing where there are none.
+pub fn fate_of_unused(places: impl Iterator<Item = Place>, entries: Option<u64>) -> String {
+    let (mut tables, mut strays) = (0, 0);
+    for place in places.filter(|place| !place.is_used()) {
+        tables += 1;
+        strays += u64::from(place == Place::Stray);
+    }
+    if tables == 0 {
+        return String::new();
+    }
+    let entries =
+        entries.map_or(String::new(), |n| format!(" ({})", plural(n, "entry", "entries")));
+    let (are, them, have, they_are) = match tables {
+        1 => ("is", "it", "has a name", "it may be a table that it is writing"),
+        _ => ("are", "them", "have names", "they may be tables that it is writing"),
+    };
+    let fate = match strays {
+        0 => format!(
+            ": LevelDB does not read {them}, and deletes {them} when it opens the database; while a \
+             program has it open, {they_are}"
+        ),
+        strays if strays == tables => {
+            format!(
+                " and {have} that LevelDB does not look for: it neither reads nor deletes {them}"
+            )
+        }
+        strays => format!(
+            ": LevelDB does not read {them}, and when it opens the database it deletes all but {} \
+             whose names it does not look for; while a program has it open, {they_are}",
+            count(strays)
+        ),
+    };
+    format!("{}{entries} {are} not in the MANIFEST{fate}.", plural(tables, "table", "tables"))
+}
+
+/// Why there is no table that LevelDB reads.
+pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
+    let is_new = |database: &&Database| {
+        database.version.as_ref().is_ok_and(|version| version.tables.is_empty())
+    };
+    match (databases.iter().all(is_new), reports.is_empty()) {
+        (true, true) => "No tables yet: whatever was written is in the log.",
+        (true, false) => "The MANIFEST names no tables.",
+        (false, _) => "No table that LevelDB reads was found.",
+    }
+}
+
+/// What a table is worth that was named, and is not in the MANIFEST; nothing where there is none.
+pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
+    let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
+    match named {
+        0 => String::new(),
+        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it."
+            .into(),
+        named => format!(
+            "{} tables are here because they were named. They are not in the MANIFEST: LevelDB does not \
+             read them.",
+            count(named as u64)
+        ),
+    }
+}
+
+/// What is wrong with tables; `unused` ones too if wanted.
+pub fn problems(reports: &[Report], unused: bool) -> String {
+    let mut text = String::new();
+    for report in reports.iter().filter(|report| unused || report.place.is_used()) {
+        for Problem { text: problem, .. } in &report.problems {
+            let first = format!("{}: ", text::path(&report.path));
+            text += &format!("{first}{problem}\n");
+        }
+        let more = report.problem_count - report.problems.len() as u64;
+        if more > 0 {
+            let more = match report.problems.is_empty() {
+                true => format!("damaged in {}", plural(more, "place", "places")),
+                false => format!("and {} more", count(more)),
+            };
+            let _ = writeln!(text, "{}: {more}", text::path(&report.path));
+        }
+    }
+    if text.is_empty() { text } else { format!("\nDamage\n{text}") }
+}
+
+pub fn lost_json(lost: &LostKey) -> Value {
+    json!({
+        "key": key(&lost.key),
+        "key_hex": hex(&lost.key),
+        "sequence": lost.sequence,
+        "deletion": lost.deletion,
+        "data_block": lost.block,
+        "filter": lost.filter,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_outweighs_what_was_not_looked_at() {
+        let all = [(false, false), (false, true), (true, false), (true, true)];
+        assert_eq!(all.map(|(wrong, unreadable)| status_of(wrong, unreadable)), [0, 2, 1, 1]);
+    }
+}
