@@ -104,8 +104,8 @@ fn changes(input: &mut Input) {
                 4 => {
                     // Where a compaction ended, and the number of the log before: nothing for us.
                     record.push(5);
-                    append_varint(&mut record, input.byte().into());
-                    append_sized(&mut record, input.piece());
+                    append_varint(&mut record, input.up_to(6) as u64);
+                    append_sized(&mut record, &[input.piece(), b"sequence"].concat());
                     record.push(9);
                     append_varint(&mut record, input.byte().into());
                 }

@@ -198,13 +198,19 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
     while !record.is_empty() {
         match varint(record)? {
             1 => version.comparator = Some(printable(&String::from_utf8_lossy(bytes(record)?))),
-            // Numbers of the log and the like, and where the last compaction ended.
+            // Numbers of the log and the like.
             tag @ 2..=4 => {
                 varint(record)?;
                 *seen |= 1 << tag;
             }
             9 => drop(varint(record)?),
-            5 => drop((level(record)?, bytes(record)?)),
+            // Where a compaction ended: a key, which has 8 bytes at least.
+            5 => {
+                level(record)?;
+                if bytes(record)?.is_empty() {
+                    return None;
+                }
+            }
             6 => {
                 let (level, number) = (level(record)?, varint(record)?);
                 if version.tables.get(&number).is_some_and(|table| table.level == level) {
@@ -304,6 +310,16 @@ mod tests {
         assert_eq!(tables([numbers.clone(), piece(1, &both)].concat()), 1);
         let later = |level| [&numbers[..], &piece(1, &added), &piece(1, &[6, level, 5])].concat();
         assert_eq!((tables(later(1)), tables(later(2))), (0, 1));
+    }
+
+    #[test]
+    fn where_a_compaction_ended_is_a_key_of_a_level() {
+        let read = |change: &[u8]| {
+            replay(&mut &[piece(1, &[2, 3, 3, 7, 4, 1]), piece(1, change)].concat()[..])
+        };
+        assert!(read(&[5, 6, 9, b'k', 1, 0, 0, 0, 0, 0, 0, 0]).is_ok());
+        assert!(read(&[5, 7, 9, b'k', 1, 0, 0, 0, 0, 0, 0, 0]).is_err());
+        assert!(read(&[5, 6, 0]).is_err());
     }
 
     #[test]
