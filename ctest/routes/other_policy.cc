@@ -1,5 +1,5 @@
-// A LevelDB of which there is what others know it by, and a bloom policy of another name, as before 1.18 and
-// in forks. WRAPPED, its policy is the one that the process has for C.
+// A LevelDB of which there is what others know it by, and a bloom policy of another name: OLD, as before
+// 1.18, or FORK, with a second one, as Basho's. WRAPPED, its policy is the one that the process has for C.
 
 #include <leveldb/c.h>
 #include <leveldb/db.h>
@@ -35,4 +35,17 @@ const FilterPolicy *NewBloomFilterPolicy([[maybe_unused]] int bits_per_key) {
 #endif
 }
 
+#ifdef FORK
+const FilterPolicy *NewBloomFilterPolicy2(int) { return new OtherPolicy; }
+#endif
+
 }  // namespace leveldb
+
+extern "C" {
+int leveldb_major_version() { return 1; }
+#ifdef OLD
+int leveldb_minor_version() { return 17; }
+#else
+int leveldb_minor_version() { return 18; }
+#endif
+}

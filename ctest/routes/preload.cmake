@@ -153,17 +153,18 @@ route_test(preload.unknown-host-with-c-api-loaded PRELOAD NO_DATABASES ROUTES de
 
 # A LevelDB whose policy has another name, and perhaps another format: its own filters are what it can
 # read. One whose policy is that of the process is as any other.
-foreach(kind other wrapped)
-  add_library(routes_${kind}_policy SHARED other_policy.cc)
-  add_executable(routes_${kind}_policy_name policy_name.cc)
-  target_link_libraries(routes_${kind}_policy_name PRIVATE routes_${kind}_policy)
-  set_target_properties(routes_${kind}_policy routes_${kind}_policy_name PROPERTIES CXX_STANDARD 17)
-  add_test(NAME routes.preload.${kind}-policy COMMAND routes_${kind}_policy_name active)
-  set_tests_properties(routes.preload.${kind}-policy PROPERTIES LABELS routes TIMEOUT 60
+foreach(kind OLD FORK WRAPPED)
+  string(TOLOWER ${kind} name)
+  add_library(routes_${name}_policy SHARED other_policy.cc)
+  target_compile_definitions(routes_${name}_policy PRIVATE ${kind})
+  add_executable(routes_${name}_policy_name policy_name.cc)
+  target_link_libraries(routes_${name}_policy_name PRIVATE routes_${name}_policy)
+  set_target_properties(routes_${name}_policy routes_${name}_policy_name PROPERTIES CXX_STANDARD 17)
+  add_test(NAME routes.preload.${name}-policy COMMAND routes_${name}_policy_name active)
+  set_tests_properties(routes.preload.${name}-policy PROPERTIES LABELS routes TIMEOUT 60
     ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
 endforeach()
-target_compile_definitions(routes_wrapped_policy PRIVATE WRAPPED)
-set_tests_properties(routes.preload.other-policy PROPERTIES
-  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB whose policy has another name")
+set_tests_properties(routes.preload.old-policy routes.preload.fork-policy PROPERTIES
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB before 1.18, or a fork: another policy")
 set_tests_properties(routes.preload.wrapped-policy PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-cxx11")

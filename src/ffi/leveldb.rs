@@ -3,7 +3,6 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
@@ -15,7 +14,7 @@ use super::modules;
 use super::object::Object;
 use super::route;
 use super::shared;
-use super::stats::{self, Route};
+use super::stats::Route;
 
 /// What is known of the host when we are linked.
 #[derive(Clone, Copy)]
@@ -79,44 +78,32 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
 fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static CStr)> {
     let exists = route::exists(linked_create);
     let original = modules::next(route::ORIGINAL);
+    let is_another = exists && original.is_some() && has_another_policy();
     modules::clear_error();
     // SAFETY: `modules::next` found the mangled name, which gives the arguments; the result is as
     // in LevelDB's header.
     let new = unsafe { mem::transmute::<NonNull<c_void>, NewPolicy>(original?) };
-    if !exists {
-        return Some((new, c"original (a LevelDB whose std::string is not known)"));
+    match (exists, is_another) {
+        (false, _) => Some((new, c"original (a LevelDB whose std::string is not known)")),
+        (true, true) => Some((new, c"original (a LevelDB before 1.18, or a fork: another policy)")),
+        (true, false) => None,
     }
-    let why = c"original (a LevelDB whose policy has another name, and may have another format)";
-    (!route::host_is_linked() && is_another(new)).then_some((new, why))
 }
 
-/// Whether a LevelDB's policy has another name than ours: one before 1.18, or of a fork. Its filters
-/// are found under that name alone, and may be of another format (as Basho's, which has policies of
-/// both names). Found out once.
-fn is_another(new: NewPolicy) -> bool {
-    static THE_SAME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-    // The thread that looks: the definition may call ours.
-    static LOOKING: AtomicUsize = AtomicUsize::new(0);
-    let (this, thread) = (new as *mut c_void, stats::this_thread());
-    if THE_SAME.load(Ordering::Acquire) == this || LOOKING.load(Ordering::Relaxed) == thread {
-        return false;
-    }
-    LOOKING.store(thread, Ordering::Relaxed);
-    // SAFETY: LevelDB's function; the policy is ours alone, and deleted once. Its name is a C string.
-    let another = unsafe {
-        NonNull::new(new(10)).is_some_and(|policy| {
-            let name = ((*policy.as_ref().methods).name)(policy.as_ptr());
-            let another = CStr::from_ptr(name) != abi::NAME;
-            FilterPolicy::delete(policy);
-            another
-        })
+/// Whether the LevelDB behind us has a bloom policy of another name than ours, under which alone its
+/// filters are found, or of another format: one before 1.18, and Basho's, which has a second policy.
+/// Asked without making one, which may throw.
+fn has_another_policy() -> bool {
+    type Version = unsafe extern "C" fn() -> c_int;
+    let version = |name| {
+        // SAFETY: `modules::next` found the name, to which LevelDB's C API gives this signature.
+        modules::next(name).map(|ask| unsafe { mem::transmute::<NonNull<c_void>, Version>(ask)() })
     };
-    LOOKING.store(0, Ordering::Relaxed);
-    if !another {
-        THE_SAME.store(this, Ordering::Release);
-    }
-    // One of several is not necessarily that of whoever asks.
-    another && !route::several_leveldbs()
+    let is_old = version(c"leveldb_major_version") == Some(1)
+        && version(c"leveldb_minor_version").is_some_and(|minor| minor < 18);
+    let is_another = is_old || modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei").is_some();
+    // One of several, or one behind a host in our own module, is not that of whoever asks.
+    is_another && !route::host_is_linked() && !route::several_leveldbs()
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's policy, because that one knows its own

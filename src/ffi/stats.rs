@@ -123,7 +123,7 @@ impl Lock {
 }
 
 /// A number that no other living thread has, and never 0. A child of fork keeps its parent's.
-pub(super) fn this_thread() -> usize {
+fn this_thread() -> usize {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::pthread_self() as usize }
 }
