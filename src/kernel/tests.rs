@@ -700,6 +700,11 @@ fn the_suite_knows_every_kernel() {
         assert_eq!(Kernel::by_name(kernel.name()).map(Kernel::name), Some(kernel.name()));
     }
     assert!(Kernel::by_name("").is_none());
+    for (at, kernel) in super::KERNELS.iter().enumerate() {
+        for (place, other) in super::KERNELS.iter().enumerate() {
+            assert_eq!(kernel == other, at == place, "{kernel:?} and {other:?}");
+        }
+    }
     let mut preferred = Kernel::available().filter(|kernel| (kernel.preferred)());
     assert_eq!(preferred.next().map(Kernel::name), Some(Kernel::best().name()));
 }
