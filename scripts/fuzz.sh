@@ -68,7 +68,12 @@ while [ $# -gt 0 ]; do
       ;;
     --planted) planted=1 ;;
     -*) fail "scripts/fuzz.sh: unknown argument $1; see --help" ;;
-    *) targets+=("$1") ;;
+    *)
+      [ -f "$root/fuzz/targets/$1.rs" ] ||
+        fail "There is no fuzz target $1, but: $(cd "$root/fuzz/targets" && printf '%s\n' *.rs |
+          sed 's/\.rs$//' | paste -sd ' ')"
+      targets+=("$1")
+      ;;
   esac
   shift
 done
@@ -105,7 +110,6 @@ fuzz_cargo build "${how[@]}" --target-dir "$build" 2>"$work.log" ||
 host=$(rustc -vV | sed -n 's/^host: //p')
 for name in "${targets[@]}"; do
   program=$build/$host/release/$name
-  [ -x "$program" ] || fail "There is no fuzz target $name: $(fuzz_cargo list | tr '\n' ' ')"
   corpus=$work/corpus/$name
   log=$work/$name.log
   mkdir -p "$corpus" "$work/artifacts"
@@ -143,23 +147,24 @@ done
 summary() {
   awk '
     { name = $2; all[name] += $3; time[name] += $5; if ($7 == "address") checked[name] += $3
-      if (first == "" || $1 < first) first = $1; if ($1 > last) last = $1 }
+      if (!(name in first) || $1 < first[name]) first[name] = $1; if ($1 > last[name]) last[name] = $1 }
     END {
       print "# Fuzzing\n"
-      print "What the runs of `scripts/fuzz.sh` from " first " to " last " add up to; the script writes this file."
+      print "What the runs of `scripts/fuzz.sh` add up to; the script writes this file."
       print "Each execution compares every kernel with the portable one, and with stock LevelDB what LevelDB"
       print "has too; of `c_api` one kernel, and of `table` the best alone, for one key a filter. `manifest`"
       print "compares what is read with what was written. A run that finds something ends there, and is not"
       print "counted. The code is that of the days named.\n"
-      print "| Target | Executions | of these with AddressSanitizer | Seconds |"
-      print "|---|---:|---:|---:|"
+      print "| Target | Executions | of these with AddressSanitizer | Seconds | Days |"
+      print "|---|---:|---:|---:|---|"
       n = split("query create flat builder c_api table manifest", names, " ")
       for (i = 1; i <= n; i++) {
         name = names[i]
-        printf "| %s | %d | %d | %d |\n", name, all[name], checked[name], time[name]
+        printf "| %s | %d | %d | %d | %s to %s |\n", name, all[name], checked[name], time[name], \
+          first[name], last[name]
         a += all[name]; c += checked[name]; t += time[name]
       }
-      printf "| all | %d | %d | %d |\n", a, c, t
+      printf "| all | %d | %d | %d | |\n", a, c, t
     }' "$work/runs"
 }
 if [ -n "$document" ]; then

@@ -87,7 +87,7 @@ cinstall() {
   step "the consumers"
   local consumers='^consumers\.(find_package|override|source|refused|two_rust|pkg_config|header)'
   quietly cmake -S . -B "$built/ctest" -G Ninja -DCMAKE_INSTALL_LIBDIR=lib \
-    "-DLEVELDB_BLOOM_INSTALLED=$tree"
+    -DLEVELDB_BLOOM_BUILD_TESTS=ON "-DLEVELDB_BLOOM_INSTALLED=$tree"
   ctest --test-dir "$built/ctest" -j "$(nproc)" --output-on-failure --no-tests=error -R "$consumers"
   # One of the two runs alone: find_package knows.
   rm -rf "$built/refused"

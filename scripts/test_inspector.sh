@@ -24,6 +24,12 @@ case "${1-}" in
     exit 0
     ;;
 esac
+for argument in "$@"; do
+  case "$argument" in
+    --verbose | --quiet | --locals | --failfast | --catch | --buffer) ;;
+    --*) fail "scripts/test_inspector.sh: unknown argument $argument; see --help" ;;
+  esac
+done
 
 ensure_rust
 ensure_packages build-essential libleveldb-dev libsnappy-dev python3 python3-pip python3-plyvel zstd \

@@ -52,7 +52,23 @@ while [ $# -gt 0 ]; do
       arguments+=(--document "$document")
       shift
       ;;
-    *) arguments+=("$1") ;;
+    --cases | --minutes)
+      [[ ${2-} =~ ^[0-9]+(\.[0-9]+)?(e[0-9]+)?$ ]] || fail "$1 takes a number, as 0.5 or 1e10. See --help."
+      arguments+=("$1" "$2")
+      shift
+      ;;
+    --seed | --case)
+      [[ ${2-} =~ ^[0-9]{1,20}$ ]] || fail "$1 takes a whole number. See --help."
+      arguments+=("$1" "$2")
+      shift
+      ;;
+    --jobs)
+      jobs=$(number --jobs "${2-}" 1 1000)
+      arguments+=(--jobs "$jobs")
+      shift
+      ;;
+    --random | --thin | --planted) arguments+=("$1") ;;
+    *) fail "scripts/verify.sh: unknown argument $1; see --help" ;;
   esac
   shift
 done
