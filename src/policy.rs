@@ -318,22 +318,28 @@ impl BloomFilterPolicy {
     }
 
     /// [`fill`](Self::fill) for `num_keys` keys that do not lie in an array.
-    ///
-    /// They are listed first, which is what a kernel can do most with. Beyond [`LISTED`] keys,
-    /// where a list would cost more memory than it saves time, and where there is no memory for
-    /// one, they go in by groups.
     pub(crate) fn fill_from<'k>(
         &self,
         num_keys: usize,
         keys: impl Iterator<Item = Key<'k>> + Clone,
         filter: &mut [u8],
     ) {
-        let listed = num_keys <= LISTED
-            && scratch::with_keys(num_keys, keys.clone(), |keys| self.fill(keys, filter));
-        if !listed {
+        if !self.fill_listed(num_keys, keys.clone(), filter) {
             filter.fill(0);
             self.fill_in_groups(keys, filter);
         }
+    }
+
+    /// [`fill_from`](Self::fill_from) with a list of the keys, which is what a kernel can do most
+    /// with. Does nothing and returns false beyond [`LISTED`] keys, where a list would cost more
+    /// memory than it saves time, and where there is no memory for one: then keys go in by groups.
+    pub(crate) fn fill_listed<'k>(
+        &self,
+        num_keys: usize,
+        keys: impl Iterator<Item = Key<'k>>,
+        filter: &mut [u8],
+    ) -> bool {
+        num_keys <= LISTED && scratch::with_keys(num_keys, keys, |keys| self.fill(keys, filter))
     }
 
     /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from the allocator, as a

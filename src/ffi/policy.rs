@@ -217,9 +217,9 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: `allocate` just gave this memory, zeroed and of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        if self.transform.is_none() {
-            self.policy.fill_from(num_keys, keys.iter(), filter);
-        } else if !self.fill_in_groups(keys.iter(), filter) {
+        let listed =
+            self.transform.is_none() && self.policy.fill_listed(num_keys, keys.iter(), filter);
+        if !listed && !self.fill_in_groups(keys.iter(), filter) {
             // SAFETY: `allocate` gave it above, and nobody else has it.
             unsafe { memory::free(memory.as_ptr().cast()) };
             return None;
