@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use leveldb_bloom_fuzz::manifest::{Version, replay};
+use leveldb_bloom_fuzz::manifest::{Stored, Version, replay};
 use leveldb_bloom_fuzz::printable::printable;
 use leveldb_bloom_fuzz::{Input, planted};
 use libfuzzer_sys::fuzz_target;
@@ -53,8 +53,8 @@ fn read(log: &[u8]) -> io::Result<Version> {
 #[derive(Default)]
 struct Expected {
     comparator: Option<String>,
-    /// Level, bytes, smallest key and its sequence, largest key.
-    tables: BTreeMap<u64, (u32, u64, Vec<u8>, u64, Vec<u8>)>,
+    /// Level, bytes, smallest key and largest.
+    tables: BTreeMap<u64, (u32, u64, [Stored; 2])>,
     /// The numbers that every MANIFEST has.
     numbers: [bool; 3],
 }
@@ -124,13 +124,13 @@ fn changes(input: &mut Input) {
                     let size = input.byte().into();
                     append_varint(&mut record, size);
                     let keys = [input.piece(), input.piece()];
-                    let sequence = input.u64() >> 8;
-                    for key in keys {
+                    let keys = keys
+                        .map(|key| Stored { user_key: key.to_vec(), sequence: input.u64() >> 8 });
+                    for Stored { user_key, sequence } in &keys {
                         let tag = (sequence << 8 | 1).to_le_bytes();
-                        append_sized(&mut record, &[key, &tag].concat());
+                        append_sized(&mut record, &[&user_key[..], &tag].concat());
                     }
-                    let [smallest, largest] = keys.map(<[u8]>::to_vec);
-                    changes.tables.insert(number, (level, size, smallest, sequence, largest));
+                    changes.tables.insert(number, (level, size, keys));
                 }
             }
         }
@@ -162,10 +162,11 @@ fn compare(result: io::Result<Version>, expected: Expected) {
     assert_eq!(version.comparator, expected.comparator);
     assert_eq!(version.tables.len(), expected.tables.len());
     for ((number, found), (expected_number, table)) in version.tables.iter().zip(&expected.tables) {
-        let (level, size, smallest, sequence, largest) = table;
+        let (level, size, [smallest, largest]) = table;
         assert_eq!((number, found.level, found.size), (expected_number, *level, *size));
-        assert_eq!(found.sequence, *sequence ^ u64::from(planted(smallest)), "{smallest:x?}");
-        assert_eq!((&found.smallest, &found.largest), (smallest, largest));
+        let sequence = smallest.sequence ^ u64::from(planted(&smallest.user_key));
+        assert_eq!(found.smallest.sequence, sequence, "{smallest:x?}");
+        assert_eq!((&found.smallest.user_key, &found.largest), (&smallest.user_key, largest));
     }
 }
 

@@ -36,6 +36,7 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
     let (used, unused) = reports.iter().partition(|report| report.place.is_used());
     let mut notes = Notes { notes: Vec::new(), reports: used, unused, databases, total, data };
     notes.lost_keys();
+    notes.ranges();
     notes.missing_tables();
     notes.names();
     notes.comparator();
@@ -71,11 +72,12 @@ impl Notes<'_> {
     }
 
     fn lost_keys(&mut self) {
-        let lost: u64 = self.reports.iter().map(|report| report.keys_lost()).sum();
+        let lost = self.total.bloom.keys_lost;
         if lost == 0 {
             return;
         }
-        let transform = self.reports.iter().filter(|r| r.keys_lost() > 0).find_map(|r| r.transform);
+        let transform =
+            self.reports.iter().filter(|r| r.sums.bloom.keys_lost > 0).find_map(|r| r.transform);
         let text = match transform {
             Some(transform) => format!(
                 "{} of {} keys do not match their filters, and all that were tried match by {transform}. \
@@ -97,6 +99,36 @@ impl Notes<'_> {
             ),
         };
         self.add(Weight::Wrong, "lost-keys", text);
+    }
+
+    fn ranges(&mut self) {
+        let (outside, tables) = (self.total.keys_outside, self.tables(|r| r.sums.keys_outside > 0));
+        let errors: usize = self.databases.iter().map(|database| database.untrue.len()).sum();
+        if outside == 0 && errors == 0 {
+            return;
+        }
+        let mut text = match errors as u64 {
+            0 => String::new(),
+            errors => format!(
+                "The MANIFEST has {} that cannot be so: of a level above 0 it overlaps another, or \
+                 its smallest key is behind its largest. A LevelDB with assertions, as Debian's is, does \
+                 not open this database. ",
+                plural(errors, "range", "ranges")
+            ),
+        };
+        if outside > 0 {
+            text += &format!(
+                "{} of {} {} not looked for there, by the ranges in the MANIFEST: a Get does not \
+                 find them, although they are there and their filters may be sound, and gives what was \
+                 written to them earlier, if that is elsewhere. ",
+                plural(outside, "key", "keys"),
+                plural(tables, "table", "tables"),
+                if outside == 1 { "is" } else { "are" }
+            );
+        }
+        text += "`leveldb-bloom verify` names them. leveldb_repair_db writes a MANIFEST with the ranges \
+                 that the tables have; let it, on a copy.";
+        self.add(Weight::Wrong, "ranges", text);
     }
 
     fn missing_tables(&mut self) {
@@ -517,8 +549,9 @@ mod tests {
         let gone = |place| {
             let path = "/no such folder/000005.ldb".into();
             let len_in_manifest = Some(9);
+            let (number, range) = (Some(5), None);
             let found =
-                Found { path, number: Some(5), len: 9, len_in_manifest, place, bytewise: true };
+                Found { path, number, len: 9, len_in_manifest, place, bytewise: true, range };
             scan(&found, Options { data: true, absent: 0, keep: 1 })
         };
         let texts = |reports: &[Report]| {

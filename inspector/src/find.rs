@@ -1,13 +1,16 @@
 //! The table files that the paths on the command line stand for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::{fs, iter};
 
 use crate::manifest::{self, BYTEWISE, Version};
+use crate::ranges::{self, Range, Untrue};
 use crate::text;
+use crate::work::name;
 
 /// A folder with a CURRENT file, or with a MANIFEST that lacks one.
 pub struct Database {
@@ -16,16 +19,23 @@ pub struct Database {
     pub version: io::Result<Version>,
     /// Tables that the MANIFEST names and the folder does not have.
     pub missing: Vec<PathBuf>,
+    /// Where a Get looks into its tables, by file number.
+    pub ranges: BTreeMap<u64, Arc<Range>>,
+    /// What cannot be so.
+    pub untrue: Vec<Untrue>,
 }
 
 impl Database {
     fn new(folder: &Path, version: io::Result<Version>) -> Self {
-        Database { folder: folder.to_path_buf(), version, missing: Vec::new() }
+        let (ranges, untrue) = version.as_ref().map(ranges::of).unwrap_or_default();
+        Database { folder: folder.to_path_buf(), version, missing: Vec::new(), ranges, untrue }
     }
 
-    /// LevelDB does not open it, or does not find a table.
+    /// LevelDB does not open it, or does not find a table, or not what is in one.
     pub fn is_wrong(&self) -> bool {
-        self.version.is_err() && !self.is_unreadable() || !self.missing.is_empty()
+        self.version.is_err() && !self.is_unreadable()
+            || !self.missing.is_empty()
+            || !self.untrue.is_empty()
     }
 
     /// We could not read what LevelDB may well read.
@@ -49,7 +59,28 @@ impl Database {
             format!("{}: MISSING, although the MANIFEST names it", text::path(path))
         };
         complaints.extend(self.missing.iter().map(missing));
+        complaints.extend(self.range_errors());
         complaints
+    }
+
+    /// What the MANIFEST says of ranges that cannot be, a sentence for each.
+    pub fn range_errors(&self) -> impl Iterator<Item = String> {
+        let path = |number: &u64| {
+            let path = self.folder.join(format!("{number:06}"));
+            name_in_use(&path).unwrap_or(path.with_extension("ldb"))
+        };
+        self.untrue.iter().map(move |untrue| match untrue {
+            Untrue::Reversed(table) => format!(
+                "{}: the smallest key is BEHIND the largest in the MANIFEST: a Get finds nothing in it",
+                text::path(&path(table))
+            ),
+            Untrue::Overlap { table, other, level } => format!(
+                "{}: OVERLAPS {} in level {level} of the MANIFEST: a Get looks into one table of it, \
+                 which may be the wrong one",
+                text::path(&path(table)),
+                name(&path(other))
+            ),
+        })
     }
 
     pub fn comparator(&self) -> Option<&str> {
@@ -67,6 +98,8 @@ pub struct Found {
     pub place: Place,
     /// The MANIFEST says that keys are in the order of their bytes.
     pub bytewise: bool,
+    /// Where a Get looks into it, if that is known.
+    pub range: Option<Arc<Range>>,
 }
 
 /// Where a table is in its database.
@@ -161,9 +194,9 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         if !gone.is_empty() {
             // A compaction may have replaced them in the meantime: then the MANIFEST does not name them
             // any more.
-            database.version = manifest::read(folder)
-                .transpose()
-                .unwrap_or(Err(no_current("CURRENT was removed")));
+            let version = manifest::read(folder).transpose();
+            *database =
+                Database::new(folder, version.unwrap_or(Err(no_current("CURRENT was removed"))));
         }
         for path in not_listed(database, &tables) {
             if gone.contains(&path) {
@@ -185,7 +218,8 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         // Of 000005.ldb and 000005.sst LevelDB reads the first.
         if before.is_some_and(|before| before.with_extension("sst") == path) {
             if let (Some(found), true) = (everything.tables.get_mut(table), database.is_some()) {
-                (found.place, found.len_in_manifest) = (Place::Stray, None);
+                found.place = Place::Stray;
+                (found.len_in_manifest, found.range) = (None, None);
             }
         }
         before = Some(path);
@@ -244,7 +278,8 @@ fn add_table(
     };
     let bytewise = version.is_some_and(|it| it.comparator.as_deref() == Some(BYTEWISE));
     let len_in_manifest = table.map(|table| table.size);
-    everything.tables.push(Found { path, number, len, len_in_manifest, place, bytewise });
+    let range = database.and_then(|database| database.ranges.get(&number?)).cloned();
+    everything.tables.push(Found { path, number, len, len_in_manifest, place, bytewise, range });
     everything.database_of.extend(iter::once(database.cloned()));
     next
 }

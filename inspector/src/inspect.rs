@@ -225,6 +225,7 @@ fn to_json(findings: &Findings) -> impl Serialize {
             "folder": database.folder.to_string_lossy(),
             "comparator": database.comparator(),
             "manifest_error": database.version.as_ref().err().map(ToString::to_string),
+            "range_errors": database.range_errors().collect::<Vec<_>>(),
             "missing_tables": database.missing.iter().map(|p| p.to_string_lossy()).collect::<Vec<_>>(),
         })
     };
@@ -316,6 +317,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
         "slots": sums.slots,
         "empty_slots": sums.empty_slots,
         "blocks_without_slot": sums.uncovered_blocks,
+        "keys_outside": of_data(sums.keys_outside),
         "bloom": filters,
     })
 }

@@ -1,9 +1,9 @@
 //! `leveldb-bloom`, the command: what the bloom filters of a LevelDB database hold and cost.
 //!
 //! ```text
-//! paths -> find (+ manifest) -> work -> scan, a table at a time -> sums -> explain -> figures -> inspect
-//!                                        |                          \-> reports -> verify       \-> html
-//!                                        \-> file, codec (reading), absent, transform (asking)
+//! paths -> find (+ manifest, ranges) -> work -> scan, a table at a time -> sums -> explain -> figures -> inspect
+//!                                                |                          \-> reports -> verify       \-> html
+//!                                                \-> file, codec (reading), absent, transform (asking)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -19,6 +19,7 @@ mod inspect;
 mod manifest;
 mod printable;
 mod probe;
+mod ranges;
 mod reports;
 mod scan;
 mod size;
@@ -80,15 +81,16 @@ The object that --json prints; what is not known is null, rates are shares of 1:
   version, data_read
   unused_tables, unused_entries: not in the MANIFEST, so that LevelDB does not
              read them; `total` and the notes leave them out
-  databases  folder, comparator, manifest_error, missing_tables
+  databases  folder, comparator, manifest_error, range_errors, missing_tables
   tables     path, number, level, unused, deleted_meanwhile, policy,
              policy_kind, filters_made_for, keys_in_byte_order, problems
              (offset, text), problem_count, lost (key, key_hex, sequence,
-             deletion, data_block, filter), and the figures
+             deletion, data_block, filter, outside), and the figures
   total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
              data_blocks, data_bytes, data_bytes_decompressed, entries,
              deletions, filter_block_bytes, filters, slots, empty_slots,
-             blocks_without_slot; bloom, of filters in LevelDB's format: bytes,
+             blocks_without_slot, keys_outside (of the ranges that the MANIFEST
+             gives their tables); bloom, of filters in LevelDB's format: bytes,
              bits, bits_set, fill, fill_histogram (in steps of 5 %), probes
              (filters by k), match_all, keys_per_filter (min, median, mean, max,
              histogram: from, to, filters), bits_per_key_set (least, most),
@@ -104,17 +106,22 @@ const AFTER_VERIFY: &str = "\
 A key that does not match its filter is lost: a Get does not find it, although
 it is there, or finds what was written to it earlier. This can happen where
 filters were made by faulty code, or for a comparator that sees less than the
-whole key. Block checksums are compared, and shape and order of all entries are
-looked at; the order only where a MANIFEST says that it is that of bytes.
+whole key. A key outside of the range, smallest to largest, that the MANIFEST
+gives its table is lost as well: a Get does not look for it there. Of a level
+above 0 it looks into one table, so that ranges which overlap are named, too.
+
+Block checksums are compared, and shape and order of all entries are looked at;
+order and ranges only where the MANIFEST says that the order is that of bytes.
 
 The object that --json prints:
-  version, sound, manifest_errors, missing_tables, unused_tables and
-           unused_entries, which are not in the MANIFEST: LevelDB does not read
-           them, and `sound` says nothing of them
+  version, sound, manifest_errors, range_errors, missing_tables, unused_tables
+           and unused_entries, which are not in the MANIFEST: LevelDB does not
+           read them, and `sound` says nothing of them
   tables   path, policy, unused, deleted_meanwhile, data_blocks, entries,
-           keys_checked, keys_lost, filters_made_for, problem_count, problems
-           (offset, text), lost (key, key_hex, sequence, deletion, data_block,
-           filter)
+           keys_checked, keys_lost, keys_outside (those of them that are outside
+           of the range), filters_made_for, problem_count, problems (offset,
+           text), lost (key, key_hex, sequence, deletion, data_block, filter,
+           or outside: why a Get does not look for it there)
 
 Exit status: 0 sound; 1 a key is lost, or something is damaged or missing; 2 a
 path could not be read.";
@@ -127,6 +134,9 @@ false positive and a lost key are called what they are (in a database with a
 comparator of its own only where the filter says maybe, or where no filter can
 be asked; blocks without the key are then counted, and not listed).
 
+A Get goes by the ranges of keys in the MANIFEST. --all looks into the tables
+that it goes past as well, and lists those that hold the key.
+
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334
   leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0
@@ -134,7 +144,8 @@ be asked; blocks without the key are then counted, and not listed).
 The object that --json prints:
   version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
            unused_tables (not in the MANIFEST), log_bytes, database_problems
-  tables   path, level, policy, deleted_meanwhile, problem,
+  tables   path, level, asked (a Get looks into it), outside (why it does not,
+           where the key is lost by that), policy, deleted_meanwhile, problem,
            other_filters_that_say_no, other_blocks_read (without the key, and
            without a filter to ask)
            blocks: data_block, data_block_bytes, read, problem

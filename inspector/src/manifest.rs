@@ -3,6 +3,7 @@
 //! The file is a log of records, each a list of changes since the one before. A running database
 //! appends to it, so that a record cut off at the end is nothing to worry about.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -28,10 +29,53 @@ pub struct LiveTable {
     pub level: u32,
     /// The bytes of its file, by which LevelDB finds its end.
     pub size: u64,
-    pub smallest: Vec<u8>,
-    /// The number of the write of that key, which may have others in the table before.
+    /// What its first and its last entry are.
+    pub smallest: Stored,
+    pub largest: Stored,
+}
+
+/// A stored key, in the order of bytes and from new writes to old ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub user_key: Vec<u8>,
     pub sequence: u64,
-    pub largest: Vec<u8>,
+}
+
+impl Stored {
+    pub fn set(&mut self, user_key: &[u8], sequence: u64) {
+        self.user_key.clear();
+        self.user_key.extend_from_slice(user_key);
+        self.sequence = sequence;
+    }
+
+    pub fn cmp_to(&self, user_key: &[u8], sequence: u64) -> Ordering {
+        self.user_key[..].cmp(user_key).then(sequence.cmp(&self.sequence))
+    }
+}
+
+impl Default for Stored {
+    /// Before all others.
+    fn default() -> Self {
+        Stored { user_key: Vec::new(), sequence: u64::MAX }
+    }
+}
+
+impl Ord for Stored {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.cmp_to(&other.user_key, other.sequence)
+    }
+}
+
+impl PartialOrd for Stored {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl From<InternalKey<'_>> for Stored {
+    fn from(key: InternalKey<'_>) -> Self {
+        Stored { user_key: key.user_key.to_vec(), sequence: key.sequence }
+    }
 }
 
 /// Opens a file, and no pipe, which would wait for somebody who writes to it.
@@ -220,16 +264,9 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             7 => {
                 let level = level(record)?;
                 let (number, size) = (varint(record)?, varint(record)?);
-                let smallest = InternalKey::parse(bytes(record)?)?;
-                let largest = InternalKey::parse(bytes(record)?)?;
-                let table = LiveTable {
-                    level,
-                    size,
-                    smallest: smallest.user_key.to_vec(),
-                    sequence: smallest.sequence,
-                    largest: largest.user_key.to_vec(),
-                };
-                added.push((number, table));
+                let smallest = InternalKey::parse(bytes(record)?)?.into();
+                let largest = InternalKey::parse(bytes(record)?)?.into();
+                added.push((number, LiveTable { level, size, smallest, largest }));
             }
             _ => return None,
         }
@@ -294,10 +331,9 @@ mod tests {
         let levels: Vec<_> = version.tables.iter().map(|(&n, table)| (n, table.level)).collect();
         assert_eq!(levels, [(6, 1), (7, 2)]);
         assert_eq!(version.tables[&6].size, 99);
-        assert_eq!(
-            (&version.tables[&6].smallest[..], &version.tables[&6].largest[..]),
-            (&b"a"[..], &b"z"[..])
-        );
+        let stored = |key: u8| Stored { user_key: vec![key], sequence: 0 };
+        let LiveTable { smallest, largest, .. } = &version.tables[&6];
+        assert_eq!((smallest, largest), (&stored(b'a'), &stored(b'z')));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Probe {
     /// KEY is in base64, with or without padding, of either alphabet
     #[arg(long)]
     base64: bool,
-    /// Go on to all tables that may hold the key, found or not
+    /// Look into all tables, found or not, whatever the MANIFEST says
     #[arg(long)]
     all: bool,
     /// Print one JSON object, for programs
@@ -146,10 +146,17 @@ fn is_bytewise(found: &Found) -> Option<bool> {
     Some(true)
 }
 
+/// A table with the key that a Get of it does not look into.
+struct Unasked {
+    /// Why not; nothing where newer writes are in the table before, and are found there.
+    lost: Option<String>,
+}
+
 /// What a table says.
 struct Visit {
     path: PathBuf,
     place: Place,
+    unasked: Option<Unasked>,
     policy: Option<String>,
     steps: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
@@ -164,16 +171,29 @@ struct Visit {
 
 impl Visit {
     fn is_wrong(&self) -> bool {
-        self.problem.is_some() && !self.unreadable || self.steps.iter().any(Step::is_wrong)
+        self.problem.is_some() && !self.unreadable
+            || self.steps.iter().any(Step::is_wrong)
+            || self.is_lost()
     }
 
     /// A Get ends here. After a filter that says no it goes on, to what was written earlier.
     fn is_found(&self) -> bool {
-        self.steps.iter().any(|step| step.holds_key() && !step.is_lost())
+        self.unasked.is_none() && self.steps.iter().any(|step| step.holds_key() && !step.is_lost())
     }
 
     fn is_lost(&self) -> bool {
-        self.steps.iter().any(Step::is_lost)
+        match &self.unasked {
+            Some(unasked) => unasked.lost.is_some(),
+            None => self.steps.iter().any(Step::is_lost),
+        }
+    }
+
+    /// The number of the newest write of the key that is here.
+    fn newest(&self) -> Option<u64> {
+        self.steps.iter().find_map(|step| match &step.entry {
+            Some(Ok(Some(entry))) => Some(entry.sequence),
+            _ => None,
+        })
     }
 }
 
@@ -187,10 +207,17 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let bytewise = order.is_bytewise();
     let mut visits = Vec::new();
     for found in in_order(&everything.tables, database, &key) {
-        if bytewise && live(database, found).is_some_and(|table| !covers(table, &key)) {
+        let range = found.range.as_deref().filter(|_| bytewise);
+        let is_asked = range.is_none_or(|range| range.is_asked_for(&key));
+        if !is_asked && !args.all {
             continue;
         }
-        let visit = visit(found, &key, bytewise);
+        let mut visit = visit(found, &key, bytewise);
+        if let Some(range) = range.filter(|_| !is_asked) {
+            let Some(sequence) = visit.newest() else { continue };
+            let miss = range.misses(&key, sequence);
+            visit.unasked = Some(Unasked { lost: miss.map(|miss| range.told(miss)) });
+        }
         let end = visit.is_found() && !args.all;
         visits.push(visit);
         if end {
@@ -264,8 +291,8 @@ fn in_order<'t>(tables: &'t [Found], database: Option<&Database>, key: &[u8]) ->
         // A key's writes may go on in the next tables of a level, which then begin with it: the newest
         // are in the first, whatever the comparator.
         Place::Level(level @ 1..) => {
-            let first = live(database, found).map(|t| (t.smallest.clone(), Reverse(t.sequence)));
-            let goes_on = first.as_ref().is_some_and(|(smallest, _)| smallest == key);
+            let first = live(database, found).map(|table| &table.smallest);
+            let goes_on = first.is_some_and(|smallest| smallest.user_key == key);
             (level, goes_on, first, Reverse(found.number))
         }
         Place::Level(level) => (level, false, None, Reverse(found.number)),
@@ -278,14 +305,11 @@ fn live<'d>(database: Option<&'d Database>, found: &Found) -> Option<&'d LiveTab
     database?.version.as_ref().ok()?.tables.get(&found.number?)
 }
 
-fn covers(table: &LiveTable, key: &[u8]) -> bool {
-    table.smallest[..] <= *key && *key <= table.largest[..]
-}
-
 fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
     let mut visit = Visit {
         path: found.path.clone(),
         place: found.place,
+        unasked: None,
         policy: None,
         steps: Vec::new(),
         other_noes: 0,
@@ -426,7 +450,7 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     let (mut asked, mut noes, mut read) = (0, 0, 0);
     for visit in visits {
         text += &visit_text(&visit.path, visit);
-        for step in &visit.steps {
+        for step in visit.steps.iter().filter(|_| visit.unasked.is_none()) {
             asked += u64::from(step.filter.is_some());
             let no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
             noes += u64::from(no);
@@ -445,7 +469,14 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         match (stopped, visits.is_empty()) {
             (true, _) => ": the Get ends where the key is found",
             (_, true) if tables == 0 => "",
+            _ if all => ": no others hold the key",
+            (_, true) if order == Order::Bytewise => {
+                ": by the MANIFEST the key is outside of what they hold (--all looks)"
+            }
             (_, true) => ": the key is outside of what they hold",
+            _ if order == Order::Bytewise && (visits.len() as u64) < tables => {
+                ": by the MANIFEST no others hold the key (--all looks)"
+            }
             _ => ": no others can hold the key",
         },
         plural(asked, "filter is", "filters are"),
@@ -513,17 +544,34 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
         }
     }
     for step in &visit.steps {
-        text += &step_text(step);
+        text += &step_text(step, visit.unasked.as_ref());
     }
     text
 }
 
-fn step_text(step: &Step) -> String {
+fn step_text(step: &Step, unasked: Option<&Unasked>) -> String {
     let mut text = format!(
         "  data block at byte {}, {} bytes\n",
         count(step.block.offset),
         count(step.block.size)
     );
+    let held = |entry: &Entry| {
+        let what = match entry.deletion {
+            true => "a deletion".to_owned(),
+            false => format!("a value of {}", plural(entry.value_len as u64, "byte", "bytes")),
+        };
+        format!("the block holds {what}, sequence {}", entry.sequence)
+    };
+    if let (Some(Unasked { lost }), Some(Ok(Some(entry)))) = (unasked, &step.entry) {
+        let why = match lost {
+            Some(why) => format!("LOST: {}, but {why}: a Get does not look here", held(entry)),
+            None => format!(
+                "{}, for older snapshots: other Gets look for the key in the table before",
+                held(entry)
+            ),
+        };
+        return text + &wrap(&why, "  ");
+    }
     if let Some(filter) = &step.filter {
         let _ = writeln!(
             text,
@@ -546,12 +594,8 @@ fn step_text(step: &Step) -> String {
     let said_no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
     match &step.entry {
         Some(Ok(Some(entry))) => {
-            let what = match entry.deletion {
-                true => "a deletion".to_owned(),
-                false => format!("a value of {}", plural(entry.value_len as u64, "byte", "bytes")),
-            };
             let lost = if said_no { "LOST: although the filter says no, " } else { "found: " };
-            let _ = writeln!(text, "  {lost}the block holds {what}, sequence {}", entry.sequence);
+            let _ = writeln!(text, "  {lost}{}", held(entry));
         }
         Some(Ok(None)) if said_no => text += "  rightly: the key is not in the block\n",
         Some(Ok(None)) if step.filter.is_some() => {
@@ -613,6 +657,8 @@ fn to_json(
             "path": visit.path.to_string_lossy(),
             "level": match visit.place { Place::Level(level) => json!(level), _ => Value::Null },
             "policy": visit.policy,
+            "asked": visit.unasked.is_none(),
+            "outside": visit.unasked.as_ref().and_then(|unasked| unasked.lost.as_ref()),
             "deleted_meanwhile": visit.vanished,
             "problem": visit.problem,
             "blocks": visit.steps.iter().map(step_json).collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::find::{Database, Place};
-use crate::scan::{LostKey, Problem, Report};
+use crate::scan::{LostKey, Problem, Report, Why};
 use crate::sums::Sums;
 use crate::text::{self, count, hex, key, plural};
 
@@ -125,13 +125,18 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
 }
 
 pub fn lost_json(lost: &LostKey) -> Value {
+    let (filter, outside) = match &lost.why {
+        Why::Filter(number) => (Some(number), None),
+        Why::Range(why) => (None, Some(why)),
+    };
     json!({
         "key": key(&lost.key),
         "key_hex": hex(&lost.key),
         "sequence": lost.sequence,
         "deletion": lost.deletion,
         "data_block": lost.block,
-        "filter": lost.filter,
+        "filter": filter,
+        "outside": outside,
     })
 }
 

@@ -1,7 +1,7 @@
 //! One table, read from its first data block to its last.
 
-use std::cmp::Ordering;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
 use leveldb_bloom_table::{
@@ -12,7 +12,9 @@ use crate::absent::{Absent, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place};
+use crate::manifest::Stored;
 use crate::printable::printable;
+use crate::ranges::Range;
 use crate::sums::{BloomSums, Settings, Sums, of_probes};
 use crate::transform::{Search, Transform};
 
@@ -76,13 +78,21 @@ impl From<Error> for Problem {
     }
 }
 
-/// A key that LevelDB does not find, because its filter says that it is not there.
+/// A key that LevelDB does not find.
 pub struct LostKey {
     pub key: Vec<u8>,
     pub sequence: u64,
     pub deletion: bool,
     pub block: u64,
-    pub filter: u64,
+    pub why: Why,
+}
+
+/// What keeps a Get from a key.
+pub enum Why {
+    /// The filter of this number says that it is not there.
+    Filter(u64),
+    /// It does not look there, for the reason that this says.
+    Range(String),
 }
 
 /// All about a table.
@@ -97,6 +107,8 @@ pub struct Report {
     /// What the filters were made for, if that is not the keys and was found out.
     pub transform: Option<Transform>,
     pub lost: Vec<LostKey>,
+    /// Keys that are lost both ways, by the filter and by the MANIFEST's range.
+    lost_twice: u64,
     pub problems: Vec<Problem>,
     /// How many there were, kept or not.
     pub problem_count: u64,
@@ -121,6 +133,7 @@ impl Report {
             bytewise: true,
             transform: None,
             lost: Vec::new(),
+            lost_twice: 0,
             problems: Vec::new(),
             problem_count: 0,
             vanished: false,
@@ -132,7 +145,7 @@ impl Report {
 
     /// Keys that a `Get` of the C++ library would miss, with its own policy.
     pub fn keys_lost(&self) -> u64 {
-        self.sums.bloom.keys_lost
+        self.sums.bloom.keys_lost + self.sums.keys_outside - self.lost_twice
     }
 
     /// Whether something is wrong that is not explained by a running database.
@@ -173,6 +186,8 @@ pub fn scan(found: &Found, options: Options) -> Report {
         report,
         options,
         must_be_bytewise: found.bytewise,
+        range: found.range.clone(),
+        outside: Vec::new(),
         search: Search::default(),
         absent: Absent::default(),
         keys: Keys::default(),
@@ -197,6 +212,9 @@ struct Scan {
     report: Report,
     options: Options,
     must_be_bytewise: bool,
+    range: Option<Arc<Range>>,
+    /// The keys that a Get does not look for here: as many as are named.
+    outside: Vec<LostKey>,
     search: Search,
     absent: Absent,
     keys: Keys,
@@ -208,31 +226,6 @@ struct Scan {
     bound: Option<Stored>,
     absent_per_byte: f64,
     hashed_per_byte: f64,
-}
-
-/// A stored key, in the order of bytes and from new writes to old ones.
-struct Stored {
-    user_key: Vec<u8>,
-    sequence: u64,
-}
-
-impl Default for Stored {
-    /// Before all others.
-    fn default() -> Self {
-        Stored { user_key: Vec::new(), sequence: u64::MAX }
-    }
-}
-
-impl Stored {
-    fn set(&mut self, user_key: &[u8], sequence: u64) {
-        self.user_key.clear();
-        self.user_key.extend_from_slice(user_key);
-        self.sequence = sequence;
-    }
-
-    fn cmp(&self, user_key: &[u8], sequence: u64) -> Ordering {
-        self.user_key[..].cmp(user_key).then(sequence.cmp(&self.sequence))
-    }
 }
 
 /// For a data block with a key that a Get looks for in another one.
@@ -260,10 +253,12 @@ impl Scan {
         }
         let mut buffers = Buffers::default();
         let mut blocks = table.data_blocks();
+        let mut last_block = 0;
         loop {
             match blocks.next() {
                 Ok(Some(block)) => {
                     let handle = block.handle;
+                    last_block = handle.offset;
                     self.report.sums.data_blocks += 1;
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
@@ -282,7 +277,11 @@ impl Scan {
             }
         }
         self.end_group(filters.as_ref());
+        self.end_range(last_block);
         self.judge_format();
+        self.outside.append(&mut self.report.lost);
+        self.outside.truncate(self.options.keep);
+        self.report.lost = std::mem::take(&mut self.outside);
     }
 
     /// The contents of the filter block to look at: LevelDB's own if there are several.
@@ -349,7 +348,7 @@ impl Scan {
             Ok(block) => {
                 match self.entries(&block, number.zip(filter)) {
                     Ok(()) if self.must_be_bytewise => {
-                        if self.previous.cmp(last_key, sequence).is_gt() {
+                        if self.previous.cmp_to(last_key, sequence).is_gt() {
                             let what = "no key behind the one that the index has for it";
                             self.problem(out_of_place(handle.offset, what));
                         }
@@ -384,6 +383,7 @@ impl Scan {
         let mut entries = block.entries();
         let mut first = true;
         let collect = self.options.absent > 0 && filter.is_some();
+        let range = self.range.clone();
         while let Some(entry) = entries.next()? {
             let expected = |what| Error {
                 part: Part::Data,
@@ -402,18 +402,40 @@ impl Scan {
             self.report.sums.entries += 1;
             self.report.sums.deletions += u64::from(deletion);
             if self.report.bytewise {
-                let order = self.previous.cmp(key.user_key, key.sequence);
+                let order = self.previous.cmp_to(key.user_key, key.sequence);
                 self.report.bytewise = self.previous.user_key[..] <= *key.user_key;
                 self.previous.set(key.user_key, key.sequence);
                 if self.must_be_bytewise && order.is_gt() {
                     return Err(expected("a key that is not before the one before it"));
                 }
                 let bound = self.bound.as_ref().filter(|_| first && self.must_be_bytewise);
-                if bound.is_some_and(|bound| bound.cmp(key.user_key, key.sequence).is_ge()) {
+                if bound.is_some_and(|bound| bound.cmp_to(key.user_key, key.sequence).is_ge()) {
                     let what = "no key before the one that the index has for the block before it";
                     self.problem(out_of_place(block.offset(), what));
                 }
                 first = false;
+            }
+            let lost = |why| LostKey {
+                key: key.user_key.to_vec(),
+                sequence: key.sequence,
+                deletion,
+                block: block.offset(),
+                why,
+            };
+            let mut is_outside = false;
+            if let Some(range) = &range {
+                if let Some(miss) = range.misses(key.user_key, key.sequence) {
+                    is_outside = true;
+                    self.report.sums.keys_outside += 1;
+                    if self.outside.len() < self.options.keep {
+                        self.outside.push(lost(Why::Range(range.told(miss))));
+                    }
+                } else if self.report.sums.entries == 1
+                    && range.begins_behind(key.user_key, key.sequence)
+                {
+                    let what = "no key before the smallest that the MANIFEST has for the table";
+                    self.problem(out_of_place(block.offset(), what));
+                }
             }
             let Some((number, filter)) = filter else { continue };
             if let Some((_, Some(entries))) = &mut self.group {
@@ -425,19 +447,30 @@ impl Scan {
             self.report.sums.bloom.keys_checked += 1;
             if !key_may_match(key.user_key, filter) {
                 self.report.sums.bloom.keys_lost += 1;
+                self.report.lost_twice += u64::from(is_outside);
                 self.search.mismatch(key.user_key, filter);
-                if self.report.lost.len() < self.options.keep {
-                    self.report.lost.push(LostKey {
-                        key: key.user_key.to_vec(),
-                        sequence: key.sequence,
-                        deletion,
-                        block: block.offset(),
-                        filter: number,
-                    });
+                if !is_outside && self.report.lost.len() < self.options.keep {
+                    self.report.lost.push(lost(Why::Filter(number)));
                 }
             }
         }
         Ok(())
+    }
+
+    /// All blocks were read, if none was damaged.
+    fn end_range(&mut self, last_block: u64) {
+        let Some(range) = self.range.clone() else { return };
+        if self.report.sums.entries == 0 || self.report.problem_count > 0 {
+            return;
+        }
+        if range.ends_before(&self.previous) {
+            let what = "no key behind the largest that the MANIFEST has for the table";
+            self.problem(out_of_place(last_block, what));
+        } else if range.goes_on && range.ends_behind(&self.previous) {
+            let what = "the largest key that the MANIFEST has for the table, since a Get looks for it \
+                        here and not in the next one";
+            self.problem(out_of_place(last_block, what));
+        }
     }
 
     /// All blocks of a filter were read.
@@ -487,6 +520,7 @@ impl Scan {
         // A program that has a policy of its own asks by that, and nobody asks an unused table.
         if foreign || !report.place.is_used() {
             report.sums.bloom.keys_lost = 0;
+            report.lost_twice = 0;
             report.lost.clear();
         }
     }
@@ -507,14 +541,15 @@ mod tests {
             len_in_manifest: Some(9),
             place,
             bytewise: true,
+            range: None,
         };
         let report = scan(&found, Options { data: true, absent: 0, keep: 1 });
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
         let (path, place) = ("/".into(), Place::Unknown);
-        let folder =
-            Found { path, number: None, len: 0, len_in_manifest: None, place, bytewise: false };
+        let (number, len_in_manifest, range) = (None, None, None);
+        let folder = Found { path, number, len: 0, len_in_manifest, place, bytewise: false, range };
         let report = scan(&folder, Options { data: true, absent: 0, keep: 1 });
         assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }

@@ -31,6 +31,8 @@ pub struct Sums {
     pub bases: Counts,
     /// Blocks that begin beyond the last filter: LevelDB reads those for any key.
     pub uncovered_blocks: u64,
+    /// Entries that a Get does not look for in their table, by the range that the MANIFEST gives it.
+    pub keys_outside: u64,
     pub bloom: BloomSums,
     pub settings: Settings,
 }
@@ -77,6 +79,7 @@ impl Sums {
         self.empty_slots += other.empty_slots;
         self.bases.add(&other.bases);
         self.uncovered_blocks += other.uncovered_blocks;
+        self.keys_outside += other.keys_outside;
         self.settings.add(&other.settings);
         self.bloom.add(&other.bloom);
     }

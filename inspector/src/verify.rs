@@ -13,7 +13,7 @@ use crate::find::{Database, find};
 use crate::reports::{
     KEPT, fate_of_unused, lost_json, no_tables, problems, status, sums, unused, worth_of_named,
 };
-use crate::scan::{Format, LostKey, Options, Report};
+use crate::scan::{Format, LostKey, Options, Report, Why};
 use crate::text::{self, bytes, count, key, plural, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
@@ -64,12 +64,17 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             continue;
         }
         let lost = report.keys_lost();
-        for LostKey { key: lost, sequence, deletion, block, filter } in &report.lost {
+        for LostKey { key: lost, sequence, deletion, block, why } in &report.lost {
             let what = if *deletion { "deletion" } else { "value" };
+            let why = match why {
+                Why::Filter(filter) => format!(
+                    "filter {filter}, for the data block at byte {block}, says it is not there"
+                ),
+                Why::Range(why) => format!("{why}; the data block at byte {block} has it"),
+            };
             let _ = writeln!(
                 text,
-                "{path}: LOST KEY {} ({what}, sequence {sequence}): filter {filter}, for the data block \
-                 at byte {block}, says it is not there",
+                "{path}: LOST KEY {} ({what}, sequence {sequence}): {why}",
                 key(lost)
             );
         }
@@ -151,6 +156,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
         unused_tables: u64,
         unused_entries: u64,
         manifest_errors: Vec<String>,
+        range_errors: Vec<String>,
         missing_tables: Vec<Cow<'d, str>>,
         tables: T,
     }
@@ -164,6 +170,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
             .iter()
             .filter_map(|database| Some(database.version.as_ref().err()?.to_string()))
             .collect(),
+        range_errors: databases.iter().flat_map(|database| database.range_errors()).collect(),
         missing_tables: databases
             .iter()
             .flat_map(|database| &database.missing)
@@ -183,6 +190,7 @@ fn table_json(report: &Report) -> Value {
         "entries": report.sums.entries,
         "keys_checked": report.sums.bloom.keys_checked,
         "keys_lost": report.keys_lost(),
+        "keys_outside": report.sums.keys_outside,
         "filters_made_for": report.transform.map(|transform| transform.to_string()),
         "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
         "problem_count": report.problem_count,

@@ -175,6 +175,19 @@ def leveldb_finds(path, key):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def leveldb_gets(path, keys_, python_path=""):
+    """Which of these keys a LevelDB finds in a copy of this database, mended by its own RepairDB where
+    `python_path` is "repaired"; `None` where it stops. Debian's checks its assertions."""
+    copy = shutil.copytree(path, folder("gets-of-leveldb"))
+    program = ("import plyvel, sys;"
+               "sys.argv[2] == 'repaired' and plyvel.repair_db(sys.argv[1]);"
+               "db = plyvel.DB(sys.argv[1], bloom_filter_bits=10);"
+               "print(*(key for key in sys.stdin.read().split() if db.get(key.encode()) is not None))")
+    done = run("/usr/bin/python3", "-c", program, copy, python_path, check=False,
+               input=b" ".join(keys_).decode(), env=dict(os.environ, PYTHONPATH=python_path))
+    return {key.encode() for key in done.stdout.split()} if done.returncode == 0 else None
+
+
 def table_of(path):
     """The one table that a database uses."""
     [found] = [table["path"] for table in inspect(path)["tables"] if not table["unused"]]
@@ -978,9 +991,8 @@ class Unusual(unittest.TestCase):
         self.assertNotIn("in the log", command("probe", path, "key00000007").stdout)
 
     def test_thousands_of_tables_by_name(self):
-        one = table(keys(0, 1))
-        path = database("thousands", *[(1, 10 + i, one, b"key%020d" % i, b"key%020da" % i)
-                                       for i in range(3000)])
+        path = database("thousands", *[(1, 10 + i, table([key]), key, key)
+                                       for i, key in enumerate(keys(0, 3000))])
         done = command("verify", *sorted(glob.glob(os.path.join(path, "*.ldb"))), **limited(800))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3,000 tables", done.stdout)
@@ -1269,6 +1281,236 @@ class Unusual(unittest.TestCase):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([COMMAND, "verify", "/no such path"], stderr=full, check=False)
         self.assertEqual(done.returncode, 2)
+
+
+class Ranges(unittest.TestCase):
+    """Where the MANIFEST has a Get look for a key, and what it has elsewhere."""
+
+    def lost(self, path):
+        """The keys that verify calls lost, which must be those that it counts."""
+        done = command("verify", "--limit", "1000", path)
+        named = [key.encode() for key in re.findall(r'LOST KEY "(\w+)"', done.stdout)]
+        found = json.loads(command("verify", "--json", "--limit", "1000", path).stdout)
+        self.assertEqual(sum(each["keys_lost"] for each in found["tables"]), len(named))
+        self.assertEqual([bytes.fromhex(key["key_hex"]) for each in found["tables"]
+                          for key in each["lost"]], named)
+        self.assertEqual((done.returncode, found["sound"]),
+                         (1, False) if named or found["range_errors"] else (0, True))
+        if named:
+            self.assertRegex(done.stdout, f"\n{len(named)} KEYS? (IS|ARE) LOST, all checksums are right")
+        return set(named)
+
+    def probed(self, path, key, *more):
+        done = command("probe", *more, path, key.decode())
+        return done.returncode, " ".join(done.stdout.split())
+
+    def test_keys_outside_of_their_tables_range(self):
+        all_ = keys(0, 100)
+        for level, (first, last) in ((0, (10, 89)), (1, (10, 99)), (2, (0, 89)), (1, (0, 99)), (1, (89, 10)),
+                                     (1, (40, 40))):
+            path = database("outside", (level, 5, table(all_), all_[first], all_[last]))
+            found = leveldb_gets(path, all_)
+            self.assertEqual(len(found), max(0, last - first + 1))
+            self.assertEqual(self.lost(path), set(all_) - found)
+            page = os.path.join(WORK, "outside.html")
+            done = command("inspect", "--html", page, path)
+            self.assertEqual(done.returncode, 0 if len(found) == 100 else 1)
+            notes = {note["topic"]: note["text"] for note in inspect(path)["notes"]}
+            self.assertNotIn("lost-keys", notes)
+            self.assertEqual("ranges" in notes, len(found) < 100)
+            self.assertEqual(inspect(path)["total"]["keys_outside"], 100 - len(found))
+            self.assertEqual(notes.get("ranges", "Bloom") in read(page).decode(), True)
+            self.assertIn(notes.get("ranges", "Bloom filters"),
+                          " ".join(done.stdout.split()) + "Bloom filters")
+            for key in all_[::19]:
+                one = self.probed(path, key)
+                if key in found:
+                    self.assertEqual(one[0], 0)
+                    self.assertIn("found: ", one[1])
+                    self.assertNotIn("by the MANIFEST", one[1])
+                    continue
+                self.assertNotRegex(one[1], "found: |LOST")
+                self.assertIn("0 of 1 table looked at: by the MANIFEST", one[1])
+                status, text = self.probed(path, key, "--all")
+                self.assertEqual(status, 1)
+                self.assertIn("A Get does not find the key: it is lost.", text)
+                self.assertIn("0 filters are asked, 0 say no; 0 data blocks are read.", text)
+                said = (f'begins with "{all_[first].decode()}"' if key < all_[first] else
+                        f'ends with "{all_[last].decode()}"')
+                self.assertRegex(text, f"LOST: the block holds a value of 50 bytes, .* by the MANIFEST the table {said}")
+                [visit] = json.loads(command("probe", "--all", "--json", path,
+                                             key.decode()).stdout)["tables"]
+                self.assertEqual((visit["asked"], said in visit["outside"]), (False, True))
+            # RepairDB finds them again.
+            self.assertEqual(leveldb_gets(path, all_, "repaired"), set(all_))
+
+    def test_what_is_not_known_of_ranges_is_not_said(self):
+        all_ = keys(0, 100)
+        path = database("outside-unknown", (1, 5, table(all_), all_[60], all_[10]),
+                        (1, 6, table(all_), all_[20], all_[50]), comparator=b"test.Other")
+        self.assertEqual(self.lost(path), set())
+        self.assertEqual(command("inspect", path).returncode, 0)
+        self.assertIn("found: ", self.probed(path, all_[99])[1])
+        os.remove(os.path.join(path, "CURRENT"))
+        os.remove(os.path.join(path, "MANIFEST-000002"))
+        self.assertEqual(self.lost(path), set())
+        # What the MANIFEST does not name has no range.
+        path = database("outside-unused", (1, 5, table(all_[:50]), all_[0], all_[49]))
+        unused = written(os.path.join(path, "000009.ldb"), table(all_[50:]))
+        self.assertEqual(self.lost(path), set())
+        self.assertEqual(command("verify", unused).returncode, 0)
+
+    def test_ranges_that_overlap(self):
+        picked = random.Random(1)
+        overlaps = lost_in_all = 0
+        for turn in range(12):
+            # Tables with every n-th key lie across each other; the last turns have some that do not.
+            all_, n = keys(0, 120), picked.randrange(2, 8)
+            of_each = [[] for _ in range(n)]
+            for i, key in enumerate(all_):
+                mixed = picked.random() < 0.2 and turn < 9
+                of_each[picked.randrange(n) if mixed else i * n // 120].append(key)
+            of_each = [each for each in of_each if each]
+            picked.shuffle(of_each)
+            path = database("overlap", *[(1 + turn % 3, 5 + i, table(each), each[0], each[-1])
+                                         for i, each in enumerate(of_each)])
+            found, debians = leveldb_gets(path, all_, WHEEL), leveldb_gets(path, all_)
+            text = command("verify", path).stdout
+            told = text.count(" OVERLAPS ")
+            # Debian's asserts that there are none.
+            self.assertEqual(debians is None, told > 0)
+            self.assertEqual(turn < 9, told > 0)
+            self.assertEqual(self.lost(path), set(all_) - found, turn)
+            errors = json.loads(command("verify", "--json", path).stdout)["range_errors"]
+            self.assertEqual([error for error in errors if error not in text], [])
+            self.assertEqual(len(errors), told)
+            self.assertEqual(inspect(path)["databases"][0]["range_errors"], errors)
+            self.assertEqual("ranges" in [note["topic"] for note in inspect(path)["notes"]], told > 0)
+            for key in all_[::31]:
+                status, text = self.probed(path, key)
+                self.assertEqual(("found: " in text, status), (key in found, int(told > 0)))
+                text = self.probed(path, key, "--all")[1]
+                self.assertEqual("LOST: " in text, key not in found)
+            overlaps += told
+            lost_in_all += 120 - len(found)
+        self.assertGreater(overlaps, 20)
+        self.assertGreater(lost_in_all, 100)
+        # Level 0 is looked through table by table.
+        path = database("overlap-0", (0, 5, table(all_), all_[0], all_[-1]),
+                        (0, 6, table(all_), all_[0], all_[-1]))
+        self.assertEqual(self.lost(path), set())
+        self.assertEqual(leveldb_gets(path, all_), set(all_))
+
+    def test_writes_of_a_key_that_go_on_in_the_next_table(self):
+        def stored(*pairs):
+            return [tables.internal(key, sequence) for key, sequence in pairs]
+
+        def of(*pairs):
+            each = iter(pairs)
+            return tables.write([[(key, b"%d" % sequence) for key, sequence in pairs]], Bloom().create,
+                                stored_as=lambda key: tables.internal(key, next(each)[1]))
+
+        first, second = [(b"a", 3), (b"k", 9)], [(b"k", 5), (b"z", 4)]
+        for ends, others, pairs, value, said in (
+                ((first[0], first[1]), (second[0], second[1]), (first, second), "9", None),
+                # The first table ends before the MANIFEST has it end: a Get does not go on to the next.
+                ((first[0], first[1]), (second[0], second[1]), (first[:1], second), "None",
+                 "expected the largest key that the MANIFEST has"),
+                # And behind: what was written in between is found by no snapshot.
+                ((first[0], first[1]), (second[0], second[1]), (first + [(b"k", 7)], second), "9",
+                 "expected no key behind the largest that the MANIFEST has"),
+                ((first[0], first[1]), ((b"z", 4), (b"z", 4)), (first, [(b"z", 8), (b"z", 4)]), "9",
+                 "expected no key before the smallest that the MANIFEST has"),
+                # The newest write is where older ones are looked for.
+                ((first[0], (b"k", 4)), ((b"k", 3), second[1]), ([(b"a", 3), (b"k", 4)], [(b"k", 9), (b"z", 4)]),
+                 "4", 'LOST KEY "k" \\(value, sequence 9\\): by the ranges .* another table of level 1')):
+            path = folder("goes-on")
+            tables.database(path, [(1, 5, of(*pairs[0]), *stored(*ends)), (1, 6, of(*pairs[1]), *stored(*others))])
+            self.assertEqual(leveldb_finds(path, b"k"), value if value == "None" else f"b'{value}'")
+            done = command("verify", path)
+            self.assertEqual(done.returncode, int(said is not None), done.stdout)
+            if said:
+                self.assertRegex(done.stdout, said)
+        text = self.probed(path, b"k")[1]
+        self.assertRegex(text, "found: .* sequence 4")
+        text = self.probed(path, b"k", "--all")[1]
+        self.assertRegex(text, "LOST: .* sequence 9")
+
+    def test_a_get_looks_into_one_table_of_a_level(self):
+        # Its filter loses the newest write; the older one is in the next table, where no Get looks.
+        def one(sequence, create_filter):
+            return tables.write([[(b"k", b"v")]], create_filter,
+                                stored_as=lambda key: tables.internal(key, sequence))
+
+        path = folder("one-of-a-level")
+        tables.database(path, [
+            (1, 5, one(9, lambda _: Bloom().create([b"another"])), *[tables.internal(b"k", 9)] * 2),
+            (1, 6, one(5, Bloom().create), *[tables.internal(b"k", 5)] * 2)])
+        self.assertEqual(leveldb_finds(path, b"k"), "None")
+        for more in ((), ("--all",)):
+            status, text = self.probed(path, b"k", *more)
+            self.assertEqual(status, 1)
+            self.assertIn("A Get does not find the key: it is lost.", text)
+            self.assertEqual("for older snapshots: other Gets look for the key in the table before" in text,
+                             bool(more))
+
+    def test_keys_that_are_lost_twice_count_once(self):
+        all_ = keys(0, 100)
+        for policy in POLICY, "my.Hash":
+            data = table(all_, lambda keys_: Bloom().create([b"another"] if all_[0] in keys_ else keys_),
+                         policy=policy)
+            one = tables.Table(data)
+            by_filter = [key for key in one.keys_of_filters()[0] if policy == POLICY
+                         and not Bloom().may_match(key, one.filters()[0])]
+            path = database("lost-twice", (1, 5, data, all_[10], all_[89]))
+            self.assertEqual(self.lost(path), {*by_filter, *all_[:10], *all_[90:]})
+            self.assertEqual(inspect(path)["total"]["keys_outside"], 20)
+
+    def test_no_database_has_keys_outside(self):
+        # Versions of a few keys are kept for snapshots until they fill several tables, ranges of all are
+        # compacted and moved, and what is read often as well.
+        program = """if True:
+            import plyvel, random, sys
+            random.seed(7)
+            db = plyvel.DB(sys.argv[1], create_if_missing=True, bloom_filter_bits=10, compression=None,
+                           write_buffer_size=256 << 10, max_file_size=1 << 20)
+            snapshots = []
+            for turn in range(3):
+                for i in range(90):
+                    db.put(b"hot%d" % (i % 3), bytes([i]) * 30000)
+                    snapshots.append(db.snapshot())
+                for i in range(1500):
+                    key = b"key%08d" % random.randrange(20000)
+                    db.put(key, b"v" * 300) if i % 5 else db.delete(key)
+                if turn:
+                    db.compact_range(start=b"key%08d" % random.randrange(20000))
+                for i in range(1000):
+                    db.get(b"key%08d~" % random.randrange(20000))
+                print(turn, flush=True)
+                sys.stdin.readline()
+            [snapshot.close() for snapshot in snapshots]
+            db.close()"""
+        for python_path in "", WHEEL:
+            path = folder("churned")
+            with subprocess.Popen(["/usr/bin/python3", "-c", program, path], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, PYTHONPATH=python_path)) as churning:
+                shared = 0
+                for _ in range(3):
+                    self.assertNotEqual(churning.stdout.readline(), "")
+                    self.assertEqual(self.lost(path), set())
+                    begin = collections.Counter()
+                    for level, path_ in ((each["level"], each["path"]) for each in inspect(path)["tables"]):
+                        with contextlib.suppress(FileNotFoundError):
+                            one = tables.Table(read(path_))
+                            first, _ = next(tables.entries(one.block(one.blocks[0])))
+                            begin[level, first[:-8]] += bool(level)
+                    shared = max(shared, *begin.values())
+                    churning.stdin.write("\n")
+                    churning.stdin.flush()
+                # Tables that begin with one and the same key.
+                self.assertGreater(shared, 1)
+            self.assertEqual(command("verify", path).returncode, 0)
 
 
 class Paths(unittest.TestCase):
@@ -1609,9 +1851,8 @@ class Reports(unittest.TestCase):
         self.assertIn(f'<tr class="wrong"><td>! {name}<td>', read(page).decode())
 
     def test_many_tables(self):
-        one = table(keys(0, 1))
-        path = database("many-tables", *[(1, 10 + i, one, b"key%020d" % i, b"key%020da" % i)
-                                         for i in range(2005)])
+        path = database("many-tables", *[(1, 10 + i, table([key]), key, key)
+                                         for i, key in enumerate(keys(0, 2005))])
         page = os.path.join(WORK, "many-tables.html")
         shown = command("inspect", "--html", page, path).stdout
         self.assertEqual(len(re.findall(r"^\d{6}\.ldb ", shown, re.MULTILINE)), 20)
