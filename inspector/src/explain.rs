@@ -552,7 +552,7 @@ mod tests {
             let (number, range) = (Some(5), None);
             let found =
                 Found { path, number, len: 9, len_in_manifest, place, bytewise: true, range };
-            scan(&found, Options { data: true, absent: 0, keep: 1 })
+            scan(&found, Options { data: true, absent: 0, keep: 1 }, &|_| {})
         };
         let texts = |reports: &[Report]| {
             let notes = explain(reports, &[], &Sums::default(), true);

@@ -163,8 +163,8 @@ impl Report {
     }
 }
 
-/// Reads a table.
-pub fn scan(found: &Found, options: Options) -> Report {
+/// Reads a table, and says how far it has come, in bytes of the file.
+pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
     let mut report = Report::new(found);
     let file = match TableFile::open(&found.path, found.len_in_manifest) {
         Ok(file) => file,
@@ -199,7 +199,7 @@ pub fn scan(found: &Found, options: Options) -> Report {
     };
     let other_length = file.other_length();
     match Table::open(file, Fast::default()) {
-        Ok(table) => scan.table(&table),
+        Ok(table) => scan.table(&table, come_to),
         Err(error) => scan.problem(error),
     }
     if let Some(problem) = scan.report.problems.first_mut() {
@@ -241,7 +241,7 @@ impl Scan {
         }
     }
 
-    fn table(&mut self, table: &Table<TableFile, Fast>) {
+    fn table(&mut self, table: &Table<TableFile, Fast>, come_to: &dyn Fn(u64)) {
         self.report.opened = true;
         self.report.sums.index_bytes = table.footer().index.size;
         let bytes = self.read_filters(table);
@@ -263,6 +263,7 @@ impl Scan {
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
                         self.data_block(table, block, filters.as_ref(), &mut buffers);
+                        come_to(handle.end().unwrap_or(0));
                     } else if filters
                         .is_some_and(|filters| filters.filter_for(handle.offset).is_none())
                     {
@@ -543,14 +544,14 @@ mod tests {
             bytewise: true,
             range: None,
         };
-        let report = scan(&found, Options { data: true, absent: 0, keep: 1 });
+        let report = scan(&found, Options { data: true, absent: 0, keep: 1 }, &|_| {});
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
         let (path, place) = ("/".into(), Place::Unknown);
         let (number, len_in_manifest, range) = (None, None, None);
         let folder = Found { path, number, len: 0, len_in_manifest, place, bytewise: false, range };
-        let report = scan(&folder, Options { data: true, absent: 0, keep: 1 });
+        let report = scan(&folder, Options { data: true, absent: 0, keep: 1 }, &|_| {});
         assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }
 }

@@ -1,5 +1,6 @@
 //! All tables, on all processors, with a bar that moves.
 
+use std::cell::Cell;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +22,15 @@ pub fn scan_all(tables: &[Found], options: Options) -> Vec<Report> {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(found) = tables.get(i) else { return reports };
-            reports.push((i, scan(found, options)));
-            bar.inc(found.len);
+            // The MANIFEST, or a damaged index, may have the table longer than its file.
+            let at = Cell::new(0);
+            let come_to = |to: u64| {
+                let to = to.min(found.len);
+                bar.inc(to.saturating_sub(at.get()));
+                at.set(to.max(at.get()));
+            };
+            reports.push((i, scan(found, options, &come_to)));
+            come_to(found.len);
         }
     };
     let mut reports = thread::scope(|scope| {
@@ -41,10 +49,13 @@ pub fn scan_all(tables: &[Found], options: Options) -> Vec<Report> {
     reports.into_iter().map(|(_, report)| report).collect()
 }
 
+/// A file of so many bytes is not read at once.
+const LARGE: u64 = 16 << 20;
+
 /// Seen on a terminal only, and not for a file that is read at once.
 fn bar(tables: &[Found]) -> ProgressBar {
     let total = tables.iter().map(|found| found.len).sum();
-    if tables.len() < 2 {
+    if tables.len() < 2 && total < LARGE {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());

@@ -1987,6 +1987,21 @@ class Reports(unittest.TestCase):
             # One file is read at once.
             self.assertEqual(on_terminal([way, files[0]], "stderr")[0], "")
 
+    def test_progress_within_a_table(self):
+        one = table_of(by_leveldb("progress-one", 180_000, 100, mode="one"))
+        total = f"{os.path.getsize(one) / (1 << 20):.2f}"
+        self.assertGreater(float(total), 16)
+        for way in ("inspect", "verify"):
+            shown, printed, _ = on_terminal([way, one], "stderr")
+            at = [(float(n) / (1 if unit == "MiB" else 1024), of) for n, unit, of in re.findall(
+                r"([\d.]+) (B|KiB|MiB) of ([\d.]+) MiB, [\d.]+ \w+/s, \w+ left", shown)]
+            self.assertEqual({of for _, of in at}, {total})
+            self.assertGreater(len({n for n, _ in at if 0 < n < float(total)}), 1, at)
+            self.assertEqual(at, sorted(at))
+            self.assertTrue(shown.endswith("\x1b[2K"), repr(shown[-20:]))
+            done = command(way, one)
+            self.assertEqual((done.stdout, done.stderr), (printed, ""))
+
     def test_the_terminal_is_wide_enough(self):
         path = by_leveldb("wide", 2000, 1200, 1)
         ways = (["inspect", path], ["verify", path], ["probe", path, "key00000007"],

@@ -5,6 +5,7 @@
 // COMPRESSION is 0 (none) or 1 (snappy); BITS_PER_KEY below 0 is no filter policy. MODE:
 //   plain      key00000000, key00000001, ...
 //   large      the same in blocks of 19 KiB
+//   one        the same in one table, of at most 64 MiB
 //   levels     the same three times over, with values that are deleted in between, not compacted
 //   reverse    a comparator that sorts backwards
 //   suffix     keys with 8 bytes of time at their end, filters made for what is before, named so
@@ -95,6 +96,10 @@ int main(int argc, char **argv) {
   }
   if (strcmp(mode, "large") == 0) {
     leveldb_options_set_block_size(options, 19 << 10);
+  }
+  if (strcmp(mode, "one") == 0) {
+    leveldb_options_set_write_buffer_size(options, 64 << 20);
+    leveldb_options_set_max_file_size(options, 64 << 20);
   }
   int busy = strcmp(mode, "busy") == 0, levels = strcmp(mode, "levels") == 0;
   if (busy || levels) {
