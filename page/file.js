@@ -93,6 +93,7 @@ class FilePart {
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
     } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
+    if (table.others !== "") note.push(`It has filters of ${table.others} as well, which are not looked at: LevelDB asks those that have its policy's name.`);
     if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
     this.note(note.join(" "));
     $("file-part").hidden = made.length === 0;

@@ -14,6 +14,8 @@ class TableFile {
     [this.blocks, this.unreadable, this.keys, this.entries] = numbers;
     this.ask("policy");
     this.policy = this.text();
+    this.ask("others");
+    this.others = this.text();
     this.ask("trouble");
     this.trouble = this.text();
     this.ask("filters");

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use leveldb_bloom_table::{
-    BlockHandle, Buffers, Error, Filters, InternalKey, KeyKind, Portable, ReadAt, Table,
+    BlockHandle, Buffers, Error, FilterName, Filters, InternalKey, KeyKind, Portable, ReadAt, Table,
 };
 
 use crate::bytes;
@@ -62,8 +62,8 @@ impl Opened {
     fn read(file: Vec<u8>) -> Result<Self, Error> {
         let table = Table::open(File(file), Portable)?;
         let mut filters = Vec::new();
-        if !table.filters().is_empty() {
-            filters = table.read_filters(0)?;
+        if let Some(number) = table.preferred_filters() {
+            filters = table.read_filters(number)?;
         }
         let mut opened = Opened {
             table: Some(table),
@@ -77,10 +77,13 @@ impl Opened {
     }
 
     fn parsed(&self) -> Result<Option<Filters<'_>>, Error> {
-        let Some(name) = self.table.as_ref().and_then(|table| table.filters().first()) else {
-            return Ok(None);
-        };
+        let Some(name) = self.filter_name() else { return Ok(None) };
         Filters::parse(&self.filters, name.handle.offset).map(Some)
+    }
+
+    fn filter_name(&self) -> Option<&FilterName> {
+        let table = self.table.as_ref()?;
+        table.filters().get(table.preferred_filters()?)
     }
 
     /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries; then
@@ -312,8 +315,23 @@ pub unsafe extern "C" fn table_answer_len(opened: *const Opened) -> usize {
 pub unsafe extern "C" fn table_policy(opened: *mut Opened) {
     // SAFETY: table.js passes an open table.
     let opened = unsafe { &mut *opened };
-    let name = opened.table.as_ref().and_then(|table| table.filters().first());
+    let name = opened.filter_name();
     opened.answer = name.map_or(Vec::new(), |name| name.policy.clone().into_bytes());
+}
+
+/// Answers: the names of the other policies that the table has filters of.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn table_others(opened: *mut Opened) {
+    // SAFETY: table.js passes an open table.
+    let opened = unsafe { &mut *opened };
+    let mut names = String::new();
+    for name in opened.table.iter().flat_map(Table::other_filters) {
+        if !names.is_empty() {
+            names += ", ";
+        }
+        names += &name.policy;
+    }
+    opened.answer = names.into_bytes();
 }
 
 /// Answers: what is wrong with the first data block that could not be read.

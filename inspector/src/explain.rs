@@ -39,6 +39,7 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
     notes.ranges();
     notes.missing_tables();
     notes.names();
+    notes.other_filters();
     notes.comparator();
     notes.no_filters();
     notes.match_all();
@@ -250,6 +251,28 @@ impl Notes<'_> {
         if self.data && self.total.bloom.keys_checked > 0 {
             self.add(Weight::Note, "comparator", text);
         }
+    }
+
+    fn other_filters(&mut self) {
+        let (mut tables, mut bytes_, mut names) = (0, 0, Vec::<&str>::new());
+        for report in self.reports.iter().filter(|report| !report.other_policies.is_empty()) {
+            tables += 1;
+            bytes_ += report.other_filter_bytes;
+            names.extend(report.other_policies.iter().map(String::as_str));
+        }
+        if tables == 0 {
+            return;
+        }
+        names.sort_unstable();
+        names.dedup();
+        let text = format!(
+            "{} filters of several policies. LevelDB asks those that have its policy's name; those of {}, \
+             {}, are in no figure here.",
+            plural(tables, "table has", "tables have"),
+            names.join(", "),
+            bytes(bytes_)
+        );
+        self.add(Weight::Note, "other-filters", text);
     }
 
     fn no_filters(&mut self) {

@@ -258,6 +258,7 @@ pub fn table_json(report: &Report, data: bool) -> Value {
         Format::OtherName => "other name, same bits",
         Format::Foreign => "own",
     }));
+    value["other_policies"] = json!(report.other_policies);
     value["keys_in_byte_order"] = json!(data.then_some(report.bytewise));
     value["filters_made_for"] = json!(report.transform.map(|transform| transform.to_string()));
     value["lost"] = report.lost.iter().map(reports::lost_json).collect();

@@ -83,9 +83,10 @@ The object that --json prints; what is not known is null, rates are shares of 1:
              read them; `total` and the notes leave them out
   databases  folder, comparator, manifest_error, range_errors, missing_tables
   tables     path, number, level, unused, deleted_meanwhile, policy,
-             policy_kind, filters_made_for, keys_in_byte_order, problems
-             (offset, text), problem_count, lost (key, key_hex, sequence,
-             deletion, data_block, filter, outside), and the figures
+             policy_kind, other_policies (of filters that are there as well),
+             filters_made_for, keys_in_byte_order, problems (offset, text),
+             problem_count, lost (key, key_hex, sequence, deletion, data_block,
+             filter, outside), and the figures
   total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
              data_blocks, data_bytes, data_bytes_decompressed, entries,
              deletions, filter_block_bytes, filters, slots, empty_slots,
@@ -117,11 +118,12 @@ The object that --json prints:
   version, sound, manifest_errors, range_errors, missing_tables, unused_tables
            and unused_entries, which are not in the MANIFEST: LevelDB does not
            read them, and `sound` says nothing of them
-  tables   path, policy, unused, deleted_meanwhile, data_blocks, entries,
-           keys_checked, keys_lost, keys_outside (those of them that are outside
-           of the range), filters_made_for, problem_count, problems (offset,
-           text), lost (key, key_hex, sequence, deletion, data_block, filter,
-           or outside: why a Get does not look for it there)
+  tables   path, policy, other_policies (of filters that are not looked at),
+           unused, deleted_meanwhile, data_blocks, entries, keys_checked,
+           keys_lost, keys_outside (those of them that are outside of the
+           range), filters_made_for, problem_count, problems (offset, text),
+           lost (key, key_hex, sequence, deletion, data_block, filter, or
+           outside: why a Get does not look for it there)
 
 Exit status: 0 sound; 1 a key is lost, or something is damaged or missing; 2 a
 path could not be read.";
@@ -145,7 +147,8 @@ The object that --json prints:
   version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
            unused_tables (not in the MANIFEST), log_bytes, database_problems
   tables   path, level, asked (a Get looks into it), outside (why it does not,
-           where the key is lost by that), policy, deleted_meanwhile, problem,
+           where the key is lost by that), policy, other_policies (of filters
+           that are not looked at), deleted_meanwhile, problem,
            other_filters_that_say_no, other_blocks_read (without the key, and
            without a filter to ask)
            blocks: data_block, data_block_bytes, read, problem

@@ -158,6 +158,7 @@ struct Visit {
     place: Place,
     unasked: Option<Unasked>,
     policy: Option<String>,
+    other_policies: Vec<String>,
     steps: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
     other_noes: u64,
@@ -311,6 +312,7 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         place: found.place,
         unasked: None,
         policy: None,
+        other_policies: Vec::new(),
         steps: Vec::new(),
         other_noes: 0,
         other_reads: 0,
@@ -337,8 +339,9 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
 fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Result<(), Error> {
     let table = Table::open(file, Fast::default())?;
     let names = table.filters();
-    let number = names.iter().position(|name| name.policy == POLICY_NAME).unwrap_or(0);
+    let number = table.preferred_filters().unwrap_or(0);
     visit.policy = names.get(number).map(|name| printable(&name.policy));
+    visit.other_policies = table.other_filters().map(|name| printable(&name.policy)).collect();
     // What is not LevelDB's format cannot be asked.
     let known = matches!(visit.policy.as_deref(), Some(POLICY_NAME | OTHER_NAME));
     let contents = if known { table.read_filters(number)? } else { Vec::new() };
@@ -543,6 +546,13 @@ fn visit_text(path: &Path, visit: &Visit) -> String {
             let _ = writeln!(text, "  filters named {name}, of a format that is not known here");
         }
     }
+    if !visit.other_policies.is_empty() {
+        let _ = writeln!(
+            text,
+            "  filters of {} as well, which are not looked at",
+            visit.other_policies.join(", ")
+        );
+    }
     for step in &visit.steps {
         text += &step_text(step, visit.unasked.as_ref());
     }
@@ -657,6 +667,7 @@ fn to_json(
             "path": visit.path.to_string_lossy(),
             "level": match visit.place { Place::Level(level) => json!(level), _ => Value::Null },
             "policy": visit.policy,
+            "other_policies": visit.other_policies,
             "asked": visit.unasked.is_none(),
             "outside": visit.unasked.as_ref().and_then(|unasked| unasked.lost.as_ref()),
             "deleted_meanwhile": visit.vanished,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, DataBlock, Error, Filters, InternalKey, KeyKind, Kind, Part, Table,
+    Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, InternalKey, KeyKind, Kind,
+    Part, Table,
 };
 
 use crate::absent::{Absent, Keys};
@@ -101,6 +102,9 @@ pub struct Report {
     pub number: Option<u64>,
     pub place: Place,
     pub policy: Option<Policy>,
+    /// Of filters that are in the table as well, and not looked at.
+    pub other_policies: Vec<String>,
+    pub other_filter_bytes: u64,
     pub sums: Sums,
     /// Whether the keys are in the order of their bytes.
     pub bytewise: bool,
@@ -129,6 +133,8 @@ impl Report {
             number: found.number,
             place: found.place,
             policy: None,
+            other_policies: Vec::new(),
+            other_filter_bytes: 0,
             sums: Sums { tables: 1, file_bytes: found.len, ..Sums::default() },
             bytewise: true,
             transform: None,
@@ -287,9 +293,12 @@ impl Scan {
 
     /// The contents of the filter block to look at: LevelDB's own if there are several.
     fn read_filters(&mut self, table: &Table<TableFile, Fast>) -> Option<(BlockHandle, Vec<u8>)> {
-        let names = table.filters();
-        let number = names.iter().position(|name| name.policy == POLICY_NAME).unwrap_or(0);
-        let name = names.get(number)?;
+        for FilterName { policy, handle } in table.other_filters() {
+            self.report.other_policies.push(printable(policy));
+            self.report.other_filter_bytes += handle.end().unwrap_or(0) - handle.offset;
+        }
+        let number = table.preferred_filters()?;
+        let name = table.filters().get(number)?;
         self.report.policy = Some(Policy::new(&name.policy));
         self.report.sums.tables_with_filters = 1;
         self.report.sums.filter_block_bytes = name.handle.end().unwrap_or(0) - name.handle.offset;

@@ -84,6 +84,13 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
         if let Some(transform) = report.transform {
             let _ = writeln!(text, "{path}: the filters match {transform}");
         }
+        if !report.other_policies.is_empty() {
+            let _ = writeln!(
+                text,
+                "{path}: it has filters of {} as well; its keys were not checked against those",
+                report.other_policies.join(", ")
+            );
+        }
         if let Some(policy) = &report.policy {
             if policy.format == Format::Foreign && report.sums.bloom.filters == 0 {
                 let what = match report.undecided {
@@ -184,6 +191,7 @@ fn table_json(report: &Report) -> Value {
     json!({
         "path": report.path.to_string_lossy(),
         "policy": report.policy.as_ref().map(|policy| &policy.name),
+        "other_policies": report.other_policies,
         "unused": !report.place.is_used(),
         "deleted_meanwhile": report.vanished,
         "data_blocks": report.sums.data_blocks,

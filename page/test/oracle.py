@@ -105,5 +105,16 @@ def database():
     return glob.glob(f"{folder}/*.ldb")
 
 
-answer = {"filters": create_filters, "match": may_match, "rates": rates, "database": database}
+def several():
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../inspector/tests/databases"))
+    import tables
+
+    block = [(bytes.fromhex(key), b"value") for key in request["keys"]]
+    create = lambda _: bytes.fromhex(request["filter"])
+    policy, other = request["policies"]
+    return list(tables.write([block], create, policy=policy, other_policy=other))
+
+
+answer = {"filters": create_filters, "match": may_match, "rates": rates, "database": database,
+          "several": several}
 json.dump(answer[request["ask"]](), sys.stdout)

@@ -731,6 +731,23 @@ test("a key that a file has often is one key", async () => {
   assert.match(await settled(page, "#file-verdict"), /was deleted/);
 });
 
+test("of several filter blocks LevelDB's own is shown, and the others are named", async () => {
+  const own = "leveldb.BuiltinBloomFilter2";
+  const said = "as well, which are not looked at: LevelDB asks those that have its policy's name.";
+  for (const [policy, other, wanted] of [[own, "a.Policy", /LevelDB's own/], [own, "z.Policy", /LevelDB's own/],
+    ["a.Policy", "b.Policy", /those of another policy, a\.Policy/]]) {
+    const filter = cFilter(10, FRUIT);
+    const file = oracle({ ask: "several", keys: FRUIT.map(hex), filter, policies: [policy, other] });
+    const path = join(folder, "several");
+    writeFileSync(path, Buffer.from(file));
+    const note = await drop(path);
+    assert.match(note, wanted);
+    assert.ok(note.includes(`It has filters of ${other} ${said}`), note);
+    assert.equal(await page.evaluate(() => hexOf(filePart.table.filters[0].bytes)), filter);
+  }
+  assert.doesNotMatch(await drop(stockTable({ keys: FRUIT })), /as well/);
+});
+
 test("a lost key and another policy's filters are called that", async () => {
   const file = readFileSync(stockTable({ keys: FRUIT }));
   const filter = Buffer.from(cFilter(10, FRUIT), "hex");

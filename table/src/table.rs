@@ -80,6 +80,21 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         &self.filters
     }
 
+    /// The number in [`filters`](Self::filters) of the filter block to look at: LevelDB asks for that of
+    /// its own policy, by name. Where there is none, somebody may ask the first.
+    #[must_use]
+    pub fn preferred_filters(&self) -> Option<usize> {
+        let own = self.filters.iter().position(|name| name.policy == leveldb_bloom::POLICY_NAME);
+        own.or((!self.filters.is_empty()).then_some(0))
+    }
+
+    /// The policies of the filter blocks beside that one.
+    pub fn other_filters(&self) -> impl Iterator<Item = &FilterName> {
+        let preferred = self.preferred_filters();
+        let all = self.filters.iter().enumerate();
+        all.filter(move |(number, _)| Some(*number) != preferred).map(|(_, name)| name)
+    }
+
     /// The data blocks, in order.
     pub fn data_blocks(&self) -> DataBlocks<'_> {
         let offset = self.footer.index.offset;

@@ -1055,9 +1055,23 @@ class Unusual(unittest.TestCase):
                             (1, 5, table(keys(0, 100), policy=policy, other_policy=other), *ends))
             [found] = inspect(path)["tables"]
             self.assertEqual((found["policy"], found["filters"]), (policy, 3))
-            self.assertEqual(command("verify", path).returncode, 0)
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 0)
             [visit] = json.loads(command("probe", "--json", path, "key00000007").stdout)["tables"]
             self.assertEqual(visit["policy"], policy)
+            # The others are named.
+            [verified] = json.loads(command("verify", "--json", path).stdout)["tables"]
+            for each in found, visit, verified:
+                self.assertEqual(each["other_policies"], [other])
+            self.assertIn(f"it has filters of {other} as well", done.stdout)
+            self.assertIn(f"filters of {other} as well", command("probe", path, "key00000007").stdout)
+            [note] = [note["text"] for note in inspect(path)["notes"] if note["topic"] == "other-filters"]
+            # A filter block without filters, and its trailer.
+            self.assertIn(f"1 table has filters of several policies. LevelDB asks those that have its policy's "
+                          f"name; those of {other}, 18 B, are in no", note)
+        path = database("one-filter-block", (1, 5, table(keys(0, 100)), *ends))
+        self.assertNotIn("other-filters", [note["topic"] for note in inspect(path)["notes"]])
+        self.assertNotIn("as well", command("verify", path).stdout)
 
     def test_what_is_not_in_use_loses_nothing(self):
         path = database("unused-lost", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
