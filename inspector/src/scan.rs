@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
 use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, InternalKey, KeyKind, Kind,
-    Part, Table,
+    Part, ReadAt, Table,
 };
 
 use crate::absent::{Absent, Keys};
@@ -234,6 +234,12 @@ struct Scan {
     hashed_per_byte: f64,
 }
 
+/// The bytes of a block with its trailer; none where it does not lie in the file.
+fn stored_len(table: &Table<TableFile, Fast>, handle: BlockHandle) -> u64 {
+    let end = handle.end().filter(|end| *end <= table.reader().len());
+    end.map_or(0, |end| end - handle.offset)
+}
+
 /// For a data block with a key that a Get looks for in another one.
 fn out_of_place(offset: u64, expected: &'static str) -> Error {
     Error { part: Part::Data, offset, inside: None, kind: Kind::Expected(expected) }
@@ -295,13 +301,13 @@ impl Scan {
     fn read_filters(&mut self, table: &Table<TableFile, Fast>) -> Option<(BlockHandle, Vec<u8>)> {
         for FilterName { policy, handle } in table.other_filters() {
             self.report.other_policies.push(printable(policy));
-            self.report.other_filter_bytes += handle.end().unwrap_or(0) - handle.offset;
+            self.report.other_filter_bytes += stored_len(table, *handle);
         }
         let number = table.preferred_filters()?;
         let name = table.filters().get(number)?;
         self.report.policy = Some(Policy::new(&name.policy));
         self.report.sums.tables_with_filters = 1;
-        self.report.sums.filter_block_bytes = name.handle.end().unwrap_or(0) - name.handle.offset;
+        self.report.sums.filter_block_bytes = stored_len(table, name.handle);
         match table.read_filters(number) {
             Ok(bytes) => Some((name.handle, bytes)),
             Err(error) => {

@@ -133,10 +133,10 @@ def internal(user_key, sequence=7, kind=1):
 
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
           compress=lambda contents: contents, stored_as=internal, most_filters=None,
-          other_policy=None, index_keys=None):
+          other_policy=None, index_keys=None, filter_handle=None):
     """A table with one data block for each list of (user key, value) in `blocks`, and at most so many
     filters; where there is another policy, its filters match nothing. The index has each block's last
-    key, or the keys that are given."""
+    key, or the keys that are given, and the metaindex the filter block's place, or what is given."""
     out = bytearray()
 
     def append(contents, kind=0):
@@ -158,8 +158,10 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
         filters += create_filter(of_slot[slot]) if slot in of_slot else b""
     start = len(filters)
     filters += struct.pack(f"<{len(offsets) + 1}I", *offsets, start) + bytes([BASE_LG])
-    filter_handle = append(bytes(filters))
-    named = [(policy, filter_handle)]
+    handle = append(bytes(filters))
+    if filter_handle:
+        handle = filter_handle
+    named = [(policy, handle)]
     if other_policy:
         nothing = struct.pack("<3I", 0, 0, 0) + bytes([BASE_LG])
         named.append((other_policy, append(nothing)))

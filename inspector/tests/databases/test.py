@@ -1073,6 +1073,25 @@ class Unusual(unittest.TestCase):
         self.assertNotIn("other-filters", [note["topic"] for note in inspect(path)["notes"]])
         self.assertNotIn("as well", command("verify", path).stdout)
 
+    def test_a_filter_block_that_is_not_in_the_file(self):
+        for handle in ((1 << 64) - 1, 1), (0, (1 << 64) - 5), (0, 1 << 63), (3000, 50000):
+            for other in None, "a.Policy":
+                path = written("no-filter-block/000005.ldb",
+                               table(keys(0, 100), other_policy=other, filter_handle=handle))
+                found = inspect(path)["total"]
+                self.assertEqual((found["filter_block_bytes"], found["entries"]), (0, 100))
+                done = command("verify", path)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("expected a filter block and its trailer within bytes 0 to", done.stdout)
+                self.assertEqual(command("probe", path, "key00000007").returncode, 1)
+                # Nor where it is another one's.
+                if other:
+                    written(path, table(keys(0, 100), policy=other, other_policy=POLICY,
+                                        filter_handle=handle))
+                    [note] = [note["text"] for note in inspect(path)["notes"] if note["topic"] == "other-filters"]
+                    self.assertIn(f"those of {other}, 0 B, are in no", note)
+                    self.assertEqual(inspect(path)["tables"][0]["problem_count"], 0)
+
     def test_what_is_not_in_use_loses_nothing(self):
         path = database("unused-lost", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
         written(os.path.join(path, "000009.ldb"), table(keys(0, 100), lambda _: Bloom().create([b"no"])))
