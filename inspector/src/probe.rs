@@ -215,8 +215,11 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         }
         let mut visit = visit(found, &key, bytewise);
         if let Some(range) = range.filter(|_| !is_asked) {
-            let Some(sequence) = visit.newest() else { continue };
-            let miss = range.misses(&key, sequence);
+            let newest = visit.newest();
+            if newest.is_none() && !visit.is_wrong() && !visit.unreadable && !visit.vanished {
+                continue;
+            }
+            let miss = newest.and_then(|sequence| range.misses(&key, sequence));
             visit.unasked = Some(Unasked { lost: miss.map(|miss| range.told(miss)) });
         }
         let end = visit.is_found() && !args.all;
@@ -488,15 +491,14 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     );
     text += "\n";
     text += &wrap(&summary, "");
-    // With --all there may be a lost one behind the one that a Get finds.
-    match (visits.iter().find(|visit| visit.is_lost() || visit.is_found()), found) {
-        (Some(first), true) if first.is_lost() => {
+    // With --all there may be a lost one that is older than the one that a Get finds.
+    let lost = visits.iter().filter(|visit| visit.is_lost()).filter_map(Visit::newest).max();
+    match (lost, visits.iter().find(|visit| visit.is_found()).and_then(Visit::newest)) {
+        (Some(lost), Some(found)) if found < lost => {
             text += "A Get gives what was written to the key earlier: the newest is lost.\n";
         }
-        (Some(first), false) if first.is_lost() => {
-            text += "A Get does not find the key: it is lost.\n"
-        }
-        (None, _) if order == Order::BytewiseSoFar => {
+        (Some(_), None) => text += "A Get does not find the key: it is lost.\n",
+        (None, None) if order == Order::BytewiseSoFar => {
             text += &wrap(
                 "No MANIFEST names the comparator: the key was looked for where the order of \
                  bytes has it, in which the tables' indexes are.",
@@ -572,7 +574,9 @@ fn step_text(step: &Step, unasked: Option<&Unasked>) -> String {
         };
         format!("the block holds {what}, sequence {}", entry.sequence)
     };
-    if let (Some(Unasked { lost }), Some(Ok(Some(entry)))) = (unasked, &step.entry) {
+    let is_told = |unasked: &&Unasked| unasked.lost.is_some() || !step.is_lost();
+    if let (Some(Unasked { lost }), Some(Ok(Some(entry)))) = (unasked.filter(is_told), &step.entry)
+    {
         let why = match lost {
             Some(why) => format!("LOST: {}, but {why}: a Get does not look here", held(entry)),
             None => format!(

@@ -1487,6 +1487,48 @@ class Ranges(unittest.TestCase):
             self.assertEqual("for older snapshots: other Gets look for the key in the table before" in text,
                              bool(more))
 
+        # What an older snapshot does not find either is lost to that.
+        tables.database(folder("one-of-a-level"), [
+            (1, 5, one(9, Bloom().create), *[tables.internal(b"k", 9)] * 2),
+            (1, 6, one(5, lambda _: Bloom().create([b"another"])), *[tables.internal(b"k", 5)] * 2)])
+        status, text = self.probed(path, b"k", "--all")
+        self.assertEqual(status, 1)
+        self.assertRegex(text, "found: .* sequence 9 .*LOST: although the filter says no, .* sequence 5")
+        self.assertNotIn("A Get ", text)
+
+    def test_what_a_get_goes_past_is_named_if_it_cannot_be_read(self):
+        path = database("past-damaged", (1, 5, table(keys(0, 10)), b"key00000000", b"key00000009"),
+                        (1, 6, table(keys(10, 20)), b"key00000010", b"key00000019"))
+        damaged = bytearray(table(keys(10, 20)))
+        damaged[9] ^= 0xFF
+        written(os.path.join(path, "000006.ldb"), bytes(damaged))
+        self.assertNotIn("000006", self.probed(path, b"key00000007x")[1])
+        self.assertEqual(self.probed(path, b"key00000007x")[0], 0)
+        status, text = self.probed(path, b"key00000007x", "--all")
+        self.assertEqual(status, 1)
+        self.assertIn("000006.ldb, level 1", text)
+        self.assertIn("checksum mismatch", text)
+        os.remove(os.path.join(path, "000006.ldb"))
+        os.mkfifo(os.path.join(path, "000006.ldb"))
+        status, text = self.probed(path, b"key00000007x", "--all")
+        self.assertEqual(status, 2)
+        self.assertIn("not a file", text)
+
+    def test_of_a_level_the_newest_write_may_be_the_one_that_is_found(self):
+        def one(sequence):
+            return tables.write([[(b"k", b"v")]], Bloom().create,
+                                stored_as=lambda key: tables.internal(key, sequence))
+
+        for first, second, says in ((3, 9, False), (9, 3, True)):
+            path = folder("newest-found")
+            tables.database(path, [
+                (1, 5, one(first), tables.internal(b"a"), tables.internal(b"b")),
+                (1, 6, one(second), tables.internal(b"k", second), tables.internal(b"k", second))])
+            status, text = self.probed(path, b"k", "--all")
+            self.assertEqual(status, 1)
+            self.assertRegex(text, f"LOST: .* sequence {first}, .*found: .* sequence {second}")
+            self.assertEqual("A Get gives what was written to the key earlier" in text, says)
+
     def test_keys_that_are_lost_twice_count_once(self):
         all_ = keys(0, 100)
         for policy in POLICY, "my.Hash":
