@@ -88,6 +88,9 @@ class Bloom:
 
 def folder(name):
     path = os.path.join(WORK, name)
+    # The tests make links as well, which rmtree leaves.
+    if os.path.islink(path):
+        os.remove(path)
     shutil.rmtree(path, ignore_errors=True)
     return path
 
