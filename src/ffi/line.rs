@@ -81,7 +81,7 @@ impl Line {
     }
 
     fn append_to(&self, path: Option<&CStr>) {
-        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
+        let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_LARGEFILE;
         let apart = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
         let bytes = self.bytes();
         // SAFETY: the path is a C string; of the bytes no more are written than there are. If a

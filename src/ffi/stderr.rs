@@ -5,6 +5,12 @@
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+// The others say nothing of files from 2 GiB on where a number has 32 bits.
+#[cfg(not(target_env = "gnu"))]
+use libc::{fstat, stat};
+#[cfg(target_env = "gnu")]
+use libc::{fstat64 as fstat, stat64 as stat};
+
 /// The device and the number of the file that stderr was when the library was loaded; zeros if it
 /// was none.
 static AT_LOAD: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -22,15 +28,15 @@ extern "C" fn remember() {
     }
 }
 
-fn file() -> Option<libc::stat> {
+fn file() -> Option<stat> {
     // SAFETY: a stat may be all zeros; fstat takes any number, and fills it.
     unsafe {
         let mut file = mem::zeroed();
-        (libc::fstat(libc::STDERR_FILENO, &mut file) == 0).then_some(file)
+        (fstat(libc::STDERR_FILENO, &mut file) == 0).then_some(file)
     }
 }
 
-fn identity(file: &libc::stat) -> [usize; 2] {
+fn identity(file: &stat) -> [usize; 2] {
     [file.st_dev as usize, file.st_ino as usize]
 }
 
