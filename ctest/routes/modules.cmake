@@ -45,3 +45,41 @@ add_custom_target(routes_headers_at_end ALL DEPENDS "${moved}")
 route_test(headers_at_end PRELOAD ROUTES append-cxx11 SAYS ${active_cxx11}
   CONTROL $<TARGET_FILE:routes_loaded_program> hosts-own none "${moved}"
   COMMAND $<TARGET_FILE:routes_loaded_program> hosts-own none "${moved}")
+
+# Whoever makes a policy in a constructor or a destructor does not have others' run: dlopen runs those
+# that have not run yet, or have been marked so again because the process ends.
+add_library(routes_constructors_maker SHARED constructors.cc)
+target_compile_definitions(routes_constructors_maker PRIVATE MAKER)
+target_link_libraries(routes_constructors_maker PRIVATE "${ROUTES_LEVELDB}")
+add_library(routes_constructors_user SHARED constructors.cc)
+target_compile_definitions(routes_constructors_user PRIVATE USER)
+target_link_libraries(routes_constructors_user PRIVATE routes_constructors_maker)
+add_library(routes_constructors_root SHARED constructors.cc)
+target_compile_definitions(routes_constructors_root PRIVATE ROOT)
+target_link_libraries(routes_constructors_root PRIVATE routes_constructors_user)
+foreach(way linked loaded)
+  add_executable(routes_constructors_${way} constructors.cc)
+  target_include_directories(routes_constructors_${way} PRIVATE "${include_dir}")
+  target_link_libraries(routes_constructors_${way} PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME routes.constructors.${way}
+    COMMAND routes_constructors_${way} $<TARGET_FILE:routes_constructors_root>)
+  set_tests_properties(routes.constructors.${way} PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
+    PASS_REGULAR_EXPRESSION "^the maker is there\nthe user is there\n1 policies\nthe user is gone\n\
+the maker is gone\n$")
+endforeach()
+target_link_libraries(routes_constructors_linked
+  PRIVATE -Wl,--no-as-needed routes_constructors_root)
+
+# Whose definition a program's own entry for it leads to.
+function(addresses_test order says)
+  add_executable(routes_addresses_${order} addresses.cc)
+  target_include_directories(routes_addresses_${order} PRIVATE "${include_dir}")
+  target_compile_options(routes_addresses_${order} PRIVATE -fno-pie)
+  target_link_libraries(routes_addresses_${order} PRIVATE -no-pie -Wl,--no-as-needed ${ARGN})
+  add_test(NAME routes.addresses.${order} COMMAND routes_addresses_${order})
+  set_tests_properties(routes.addresses.${order} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^${says}")
+endfunction()
+addresses_test(first "leveldb_bloom .append-cxx11." leveldb_bloom::shared "${ROUTES_LEVELDB}")
+addresses_test(second "original .another definition" "${ROUTES_LEVELDB}" leveldb_bloom::shared)

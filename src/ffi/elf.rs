@@ -1,9 +1,12 @@
-//! What the ELF tables of loaded modules say: the names they import, and what their references
-//! were bound to.
+//! What the ELF tables of loaded modules say: the names they define and import, and what their
+//! references were bound to.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::NonNull;
+use core::{hint, ptr};
 
-use super::{memory, modules};
+use super::address::Module;
+use super::memory;
 
 #[cfg(target_pointer_width = "32")]
 use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
@@ -17,6 +20,7 @@ pub(super) struct Tables {
     base: usize,
     strings: usize,
     symbols: usize,
+    gnu_hash: usize,
     relocations: [Relocations; 3],
 }
 
@@ -45,6 +49,7 @@ const DT_REL: isize = 17;
 const DT_RELSZ: isize = 18;
 const DT_PLTREL: isize = 20;
 const DT_JMPREL: isize = 23;
+const DT_GNU_HASH: isize = 0x6fff_fef5;
 
 /// The bytes of a page, on machines with the smallest.
 const LEAST_PAGE: usize = 4096;
@@ -68,7 +73,7 @@ impl Tables {
     /// # Safety
     /// The module stays loaded.
     unsafe fn around(address: *const c_void) -> Option<Tables> {
-        let start = modules::start_of(address)?;
+        let start = Module::around(address)?.start;
         // SAFETY: the caller's word that the module stays loaded. `start` is where the loader
         // mapped the beginning of the module, at least a page, and only headers in that page are
         // read, once it has been seen to be ELF's.
@@ -118,6 +123,7 @@ impl Tables {
                 match (*entry).tag {
                     DT_STRTAB => tables.strings = address,
                     DT_SYMTAB => tables.symbols = address,
+                    DT_GNU_HASH => tables.gnu_hash = address,
                     DT_RELA => rela.start = address,
                     DT_RELASZ => rela.bytes = value,
                     DT_REL => rel.start = address,
@@ -139,6 +145,45 @@ impl Tables {
         }
     }
 
+    /// The module's definition of `name`: NULL where it has none, `None` where that is not known,
+    /// because the module has no table of the names' hashes (or one of the older kind).
+    // Not inlined into each caller: that saves two kilobytes.
+    #[inline(never)]
+    pub(super) fn definition(&self, name: &CStr) -> Option<*const c_void> {
+        let table = NonNull::new(self.gnu_hash as *mut u32)?.as_ptr().cast_const();
+        // Hidden from the compiler, which would write out eight steps.
+        let step = |hash: u32, byte: &u8| {
+            hint::black_box(hash.wrapping_mul(33).wrapping_add((*byte).into()))
+        };
+        let hash = name.to_bytes().iter().fold(5381, step);
+        // SAFETY: the linker wrote the table, which the loader looks names up in, too; whoever made
+        // `self` keeps the module loaded. The table begins with four numbers. Behind them are a bloom
+        // filter's words, the first symbol of each bucket, and for each symbol from `first` on its
+        // hash, of which the last bit says that the bucket ends there.
+        unsafe {
+            let [buckets, first, words] = [0, 1, 2].map(|i| *table.add(i));
+            let starts = table.add(4 + words as usize * (size_of::<usize>() / size_of::<u32>()));
+            let hashes = starts.add(buckets as usize);
+            let mut index = *starts.add(hash.checked_rem(buckets)? as usize);
+            while index >= first {
+                let other = *hashes.add((index - first) as usize);
+                let symbol = &*(self.symbols as *const Symbol).add(index as usize);
+                if other | 1 == hash | 1 && symbol.st_shndx != 0 && self.name(symbol) == name {
+                    return Some(self.address(symbol));
+                }
+                if other & 1 != 0 {
+                    break;
+                }
+                index += 1;
+            }
+        }
+        Some(ptr::null())
+    }
+
+    fn address(&self, symbol: &Symbol) -> *const c_void {
+        self.base.wrapping_add(symbol.st_value as usize) as *const c_void
+    }
+
     fn name(&self, symbol: &Symbol) -> &CStr {
         // SAFETY: the linker made the symbol's name an offset into the module's strings, each of
         // which ends with a zero; whoever made the tables keeps the module loaded.
@@ -155,9 +200,9 @@ impl Tables {
                     // code that is not position-independent, more code follows.)
                     target: unsafe { place.read_unaligned() },
                     own_definition: if symbol.st_shndx != 0 {
-                        self.base.wrapping_add(symbol.st_value as usize) as *const c_void
+                        self.address(symbol)
                     } else {
-                        core::ptr::null()
+                        ptr::null()
                     },
                 });
             }
@@ -224,9 +269,20 @@ pub(super) unsafe fn references_around(
     true
 }
 
-/// Calls `visit` with the tables of every module. The loader's lock is held meanwhile, so `visit`
-/// may not load, unload or look up anything.
-pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables)) {
+/// Whether the module around `address` has a definition of `name`; true where its tables do not say.
+///
+/// # Safety
+/// The module stays loaded meanwhile.
+pub(super) unsafe fn defines(address: *const c_void, name: &CStr) -> bool {
+    // SAFETY: the caller's promise.
+    let tables = unsafe { Tables::around(address) };
+    tables.and_then(|tables| tables.definition(name)).is_none_or(|found| !found.is_null())
+}
+
+/// Calls `visit` with the tables of every module and the name of its file, which is empty for the
+/// program. The loader's lock is held meanwhile, so `visit` may not load, unload or look up anything.
+#[inline(never)]
+pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables, &CStr)) {
     // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visit`, which outlives it.
     unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
 }
@@ -241,11 +297,47 @@ unsafe extern "C" fn pass_on(
     // SAFETY: `in_every_module` passed `visit`; dl_iterate_phdr passes a valid entry, and keeps its
     // module loaded meanwhile.
     unsafe {
-        let visit = &mut *visit.cast::<&mut dyn FnMut(&Tables)>();
+        let visit = &mut *visit.cast::<&mut dyn FnMut(&Tables, &CStr)>();
         let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
         if let Some(tables) = Tables::read((*info).dlpi_addr as usize, headers) {
-            visit(&tables);
+            let file = (*info).dlpi_name;
+            visit(&tables, if file.is_null() { c"" } else { CStr::from_ptr(file) });
         }
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definitions of a name in all modules that are there.
+    fn definitions(name: &CStr) -> (usize, *const c_void) {
+        let (mut number, mut last) = (0, ptr::null());
+        in_every_module(&mut |tables, _| {
+            let definition = tables.definition(name).unwrap_or(ptr::null());
+            if !definition.is_null() {
+                (number, last) = (number + 1, definition);
+            }
+        });
+        (number, last)
+    }
+
+    #[test]
+    fn definitions_are_those_that_the_loader_finds() {
+        for name in [c"getppid", c"strerror", c"pthread_create", c"opendir"] {
+            // SAFETY: a C string.
+            let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+            assert!(!found.is_null());
+            assert_eq!(definitions(name), (1, found.cast_const()), "{name:?}");
+            // SAFETY: nobody unloads the C library, or this program.
+            unsafe {
+                assert!(defines(found, name));
+                assert!(!defines(found, c"leveldb_bloom_no_such_name"));
+                assert!(!defines(definitions as *const c_void, name));
+            }
+        }
+        assert_eq!(definitions(c"leveldb_bloom_no_such_name"), (0, ptr::null()));
+        assert_eq!(definitions(c""), (0, ptr::null()));
+    }
 }

@@ -7,6 +7,7 @@ use core::ptr::{self, NonNull};
 use super::abi::{
     self, CreateFilter, CreatePolicy, Destructor, FilterPolicy, KeyMayMatch, Name, NewPolicy,
 };
+use super::address;
 use super::choice;
 use super::elf;
 use super::lifetime::Owner;
@@ -215,7 +216,7 @@ const ANOTHER_FIRST: &CStr =
 fn another_comes_first() -> bool {
     let another = [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL]
         .iter()
-        .all(|name| modules::first(name).is_some_and(|first| !modules::is_own(first.as_ptr())));
+        .all(|name| modules::first(name).is_some_and(|first| !address::is_own(first.as_ptr())));
     modules::clear_error();
     another
 }
@@ -228,10 +229,10 @@ fn is_kept_out() -> bool {
     let (mut bound_to_ours, mut bound_to_own) = (false, false);
     for name in [c"leveldb_filterpolicy_create_bloom", route::ORIGINAL] {
         let Some(ours) = modules::first(name) else { return false };
-        if !modules::is_own(ours.as_ptr()) {
+        if !address::is_own(ours.as_ptr()) {
             return false;
         }
-        elf::in_every_module(&mut |module| {
+        elf::in_every_module(&mut |module, _| {
             module.references(name, |reference| {
                 bound_to_ours |= ptr::eq(reference.target, ours.as_ptr());
                 bound_to_own |= !reference.own_definition.is_null()

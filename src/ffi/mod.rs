@@ -17,6 +17,7 @@
 //!       route          how that reaches the host's std::string
 //!         modules      the loaded modules, and their symbols
 //!         elf          what the tables of those modules say
+//!         address      in which of them an address lies
 //! below all of them:
 //!   choice             which kernel: LEVELDB_BLOOM_KERNEL
 //!   stats              LEVELDB_BLOOM_STATS
@@ -41,6 +42,7 @@
 //!   unwind tables, and what they lose is a handle that keeps the host loaded.
 
 pub mod abi;
+mod address;
 pub mod builder;
 mod check;
 mod choice;

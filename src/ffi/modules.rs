@@ -1,8 +1,10 @@
 //! The modules that are loaded in a process of which we know nothing else, and their symbols.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
+use super::address::{Module, are_one, is_own};
+use super::elf;
 use super::memory;
 
 /// Where names are looked up.
@@ -27,7 +29,9 @@ impl Drop for Handle {
 impl Scope {
     /// The loaded module of that file name.
     fn of_file(name: &CStr) -> Option<Scope> {
-        // SAFETY: the name is a C string. With NOLOAD nothing is loaded, and no initialiser runs.
+        // SAFETY: the name is a C string. With NOLOAD nothing is loaded; but constructors run that have
+        // not yet, of the module and of what it links. (None has where the module's own code calls us,
+        // and few where LevelDB's or the C++ runtime's names are, see `for_each`.)
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
     }
@@ -36,15 +40,15 @@ impl Scope {
     /// names come first. (The main program cannot be opened by its name, which is what it was
     /// called by: dlopen would look for such a file everywhere, and open whatever has that name.)
     pub(super) fn of_address(address: *const c_void) -> Option<Scope> {
-        let module = Module::of(address)?;
+        let module = Module::around(address)?;
         // SAFETY: takes any number. Where the system does not say where the program's headers are,
         // it says 0, which lies in no module.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
         if are_one(address, program) {
             return Some(Scope::Global);
         }
-        // SAFETY: dladdr's name is a C string that lives as long as the module, and the module runs
-        // the code at `address`, which is calling us.
+        // SAFETY: the name is a C string that lives as long as the module, and the module runs the code
+        // at `address`, which is calling us.
         let name = unsafe { CStr::from_ptr(module.name) };
         Some(Scope::of_file(name).unwrap_or(Scope::Global))
     }
@@ -81,11 +85,22 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
 /// that includes ourselves even where we were loaded with RTLD_LOCAL.
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: NULL stands for the main program, whose handle looks through the global scope; a C
-    // string.
-    unsafe {
+    // string. Nobody unloads what is found there.
+    let (found, is_definition) = unsafe {
         let global = Handle(NonNull::new(libc::dlopen(ptr::null(), libc::RTLD_LAZY))?);
-        NonNull::new(libc::dlsym(global.0.as_ptr(), name.as_ptr()))
+        let found = NonNull::new(libc::dlsym(global.0.as_ptr(), name.as_ptr()))?;
+        (found, elf::defines(found.as_ptr(), name))
+    };
+    if is_definition {
+        return Some(found);
     }
+    // The entry of a program that is not position-independent and takes the function's address. It
+    // leads to the first definition, and libraries come in the order in which they were loaded.
+    let mut first = None;
+    elf::in_every_module(&mut |tables, _| {
+        first = first.or_else(|| NonNull::new(tables.definition(name)?.cast_mut()));
+    });
+    first
 }
 
 /// Forgets the message of a failed look-up, which the host might take for its own.
@@ -94,68 +109,27 @@ pub(super) fn clear_error() {
     unsafe { libc::dlerror() };
 }
 
-struct Module {
-    base: *mut c_void,
-    name: *const c_char,
-}
-
-impl Module {
-    fn of(address: *const c_void) -> Option<Module> {
-        let mut info = libc::Dl_info {
-            dli_fname: ptr::null(),
-            dli_fbase: ptr::null_mut(),
-            dli_sname: ptr::null(),
-            dli_saddr: ptr::null_mut(),
-        };
-        // SAFETY: dladdr takes any address and writes `info`.
-        let found = unsafe { libc::dladdr(address, &mut info) } != 0;
-        (found && !info.dli_fname.is_null())
-            .then_some(Module { base: info.dli_fbase, name: info.dli_fname })
-    }
-}
-
-/// Something that certainly lies in our own module.
-static OWN_ADDRESS: u8 = 0;
-
-/// Whether `address` lies in the module that this library is a part of: its own shared object, or
-/// the program or library that it was linked into.
-#[inline(never)]
-pub(super) fn is_own(address: *const c_void) -> bool {
-    are_one(address, &raw const OWN_ADDRESS as *const c_void)
-}
-
-/// Where the module around `address` begins.
-pub(super) fn start_of(address: *const c_void) -> Option<*const c_void> {
-    Module::of(address).map(|module| module.base.cast_const())
-}
-
-/// Whether two addresses lie in one module.
-#[inline(never)]
-pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {
-    match (Module::of(a), Module::of(b)) {
-        (Some(a), Some(b)) => a.base == b.base,
-        _ => false,
-    }
-}
-
-/// Calls `visit` with every loaded module until it says false.
+/// Calls `visit` with every library that has a definition of one of these names, until it says false.
 ///
-/// The names are collected first: looking names up while dl_iterate_phdr holds the loader's lock
-/// could wait for a thread that holds the other lock and waits for this one.
+/// No others are opened: one whose constructors have not run yet, because that of a library it links
+/// is running, would have them run here, and too early.
+///
+/// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the loader's
+/// lock could wait for a thread that holds the other lock and waits for this one.
 // Not inlined into each caller: that saves half a kilobyte.
 #[inline(never)]
-pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
-    let mut names = Names { memory: ptr::null_mut(), room: 0, len: 0 };
-    names.collect();
+pub(super) fn for_each(names: &[&CStr], visit: &mut dyn FnMut(&Scope) -> bool) {
+    let mut files = Files { memory: ptr::null_mut(), room: 0, len: 0 };
+    files.collect(names);
     // And some for what is loaded meanwhile; what has no room then is left out.
-    let room = names.len + 4096;
+    let room = files.len + 4096;
     let Some(memory) = memory::allocate(room) else { return };
-    names = Names { memory: memory.as_ptr(), room, len: 0 };
-    names.collect();
+    files = Files { memory: memory.as_ptr(), room, len: 0 };
+    files.collect(names);
     let mut at = 0;
-    while at < names.len {
+    while at < files.len {
         // SAFETY: `add` has written C strings here, one behind the other, up to `len`.
-        let file = unsafe { CStr::from_ptr(names.memory.add(at).cast()) };
+        let file = unsafe { CStr::from_ptr(files.memory.add(at).cast()) };
         if !Scope::of_file(file).is_none_or(|scope| visit(&scope)) {
             break;
         }
@@ -165,8 +139,8 @@ pub(super) fn for_each(visit: &mut dyn FnMut(&Scope) -> bool) {
     unsafe { memory::free(memory.as_ptr().cast()) };
 }
 
-/// The names of the modules' files, one behind the other.
-struct Names {
+/// The names of libraries' files, one behind the other.
+struct Files {
     /// NULL while they are counted: memory is not asked for under the loader's lock, because who
     /// stands in for malloc (a profiler of memory, say) may wait for that lock with one of its own.
     memory: *mut u8,
@@ -174,35 +148,26 @@ struct Names {
     len: usize,
 }
 
-impl Names {
-    fn collect(&mut self) {
-        // SAFETY: `add` has dl_iterate_phdr's signature and is given `self`, which outlives it.
-        unsafe { libc::dl_iterate_phdr(Some(Names::add), ptr::from_mut(self).cast()) };
+impl Files {
+    /// Those of the libraries that define one of `names`, as far as it can be known.
+    fn collect(&mut self, names: &[&CStr]) {
+        elf::in_every_module(&mut |tables, file| {
+            let defines = |name: &&CStr| tables.definition(name).is_none_or(|it| !it.is_null());
+            if !file.is_empty() && names.iter().any(defines) {
+                self.add(file.to_bytes_with_nul());
+            }
+        });
     }
 
-    /// # Safety
-    /// As dl_iterate_phdr calls it, with `collect`'s names.
-    unsafe extern "C" fn add(
-        info: *mut libc::dl_phdr_info,
-        _size: usize,
-        names: *mut c_void,
-    ) -> c_int {
-        // SAFETY: dl_iterate_phdr passes a valid entry, and the `Names` that `collect` gave it,
-        // whose memory has `room`.
-        unsafe {
-            let names = &mut *names.cast::<Names>();
-            let file = (*info).dlpi_name;
-            if file.is_null() || *file == 0 {
-                return 0;
+    fn add(&mut self, file: &[u8]) {
+        if self.memory.is_null() {
+            self.len += file.len();
+        } else if file.len() <= self.room - self.len {
+            // SAFETY: `memory` has `room` bytes, of which as many as the file's name has are free.
+            unsafe {
+                file.as_ptr().copy_to_nonoverlapping(self.memory.add(self.len), file.len());
             }
-            let file = CStr::from_ptr(file).to_bytes_with_nul();
-            if names.memory.is_null() {
-                names.len += file.len();
-            } else if file.len() <= names.room - names.len {
-                file.as_ptr().copy_to_nonoverlapping(names.memory.add(names.len), file.len());
-                names.len += file.len();
-            }
+            self.len += file.len();
         }
-        0
     }
 }

@@ -27,6 +27,7 @@ use core::mem;
 use core::ptr::{self, NonNull};
 
 use super::abi::{CreatePolicy, NewPolicy};
+use super::address;
 use super::elf::{self, Binding};
 use super::modules::{self, Scope};
 use super::stats::Route;
@@ -250,7 +251,7 @@ fn find_with(
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
-    let own = modules::is_own(caller);
+    let own = address::is_own(caller);
     let scope = Scope::of_address(caller);
     let module = match &scope {
         Some(module @ Scope::Module(_)) => Some(module),
@@ -273,7 +274,7 @@ fn find_with(
         // to the caller's.
         let mut accept_of_others = |way| match (way, imported) {
             (Way::Create(create), Some(_))
-                if module.is_some() && !modules::is_own(create as *const c_void) =>
+                if module.is_some() && !address::is_own(create as *const c_void) =>
             {
                 None
             }
@@ -337,7 +338,10 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     // Further modules are looked through also where a way was found: a host outside the global
     // scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
-        modules::for_each(&mut |scope| {
+        let [a, b, c] = host_names();
+        let names = [a, b, c, CREATE, type_info::BASE, type_info::CLASS_METHODS];
+        let names = if type_info::is_known() { &names[..4] } else { &names[..] };
+        modules::for_each(names, &mut |scope| {
             let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
             let is_host = string.is_some() || find_create(scope).is_some();
             found |= is_host;
@@ -354,19 +358,24 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
 
 /// Whether our own module has the LevelDB that we were linked with.
 pub(super) fn host_is_linked() -> bool {
-    linked().strings.iter().any(|string| modules::is_own(string.host))
+    linked().strings.iter().any(|string| address::is_own(string.host))
 }
 
-/// Whether the modules see more than one LevelDB.
+/// Whether there is more than one LevelDB in libraries.
+#[inline(never)]
 pub(super) fn several_leveldbs() -> bool {
     let (mut first, mut several) = (None, false);
-    modules::for_each(&mut |scope| {
+    modules::for_each(&host_names(), &mut |scope| {
         for found in STRING_KINDS.iter().filter_map(|kind| scope.find(kind.host)) {
             several |= found != *first.get_or_insert(found);
         }
         !several
     });
     several
+}
+
+fn host_names() -> [&'static CStr; STRING_KINDS.len()] {
+    STRING_KINDS.each_ref().map(|kind| kind.host)
 }
 
 fn linked() -> &'static Linked {
@@ -381,7 +390,7 @@ fn linked_string(own: bool, trust: Trust) -> Option<Way> {
     linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
         Some(append)
             if !string.host.is_null()
-                && (!own || modules::is_own(string.host))
+                && (!own || address::is_own(string.host))
                 && is_the_hosts(append, string.host, kind, trust) =>
         {
             Some(Way::Append(append, kind.route))
@@ -422,14 +431,14 @@ fn find_in(
 
 /// Whether `found` lies in the module around `around`. True if `around` is NULL, for any module.
 fn is_within(found: *const c_void, around: *const c_void) -> bool {
-    around.is_null() || modules::are_one(found, around)
+    around.is_null() || address::are_one(found, around)
 }
 
 /// The string of every LevelDB in the process, if all have the same kind.
 fn find_unanimous(trust: Trust) -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
-    modules::for_each(&mut |scope| {
+    modules::for_each(&host_names(), &mut |scope| {
         if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
             // Its base is nowhere else where nobody else sees that LevelDB.
             complete_type_info(scope);
@@ -512,7 +521,7 @@ enum Trust {
 }
 
 fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
-    modules::are_one(append as *const c_void, host)
+    address::are_one(append as *const c_void, host)
         || match trust {
             // SAFETY: `host` was just found; as in `find_function`, nobody unloads it now.
             Trust::Imported => unsafe { Imported::around(host) }.is_none_or(|other| other.any),
@@ -539,13 +548,8 @@ fn find_original(scope: &Scope) -> Option<NewPolicy> {
 #[inline(never)]
 fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     let found = scope.find(name)?;
-    let mut is_entry = false;
     // SAFETY: who loads and unloads a LevelDB does not unload it while it makes a policy or a
     // filter; other modules that define its names stay, too, or the name would lead nowhere.
-    unsafe {
-        elf::references_around(found.as_ptr(), &mut |reference, binding| {
-            is_entry |= binding != Binding::Own && reference == name;
-        })
-    };
-    if is_entry { modules::next(name) } else { Some(found) }
+    let is_definition = unsafe { elf::defines(found.as_ptr(), name) };
+    if is_definition { Some(found) } else { modules::next(name) }
 }
