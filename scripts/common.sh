@@ -76,6 +76,8 @@ ensure_ctest_packages() {
   ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld mold \
     libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
     file python3 python3-venv python3-pip python3-plyvel valgrind
+  # Debian 12 has gold in binutils, later ones in a package of its own.
+  command -v ld.gold >/dev/null || ensure_packages binutils-gold
   # Debian's npm brings hundreds of packages; any other will do.
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     ensure_packages nodejs npm

@@ -136,7 +136,7 @@ run_zig() {
 
 run_java() {
   ensure_packages libjna-java
-  command -v javac >/dev/null || ensure_packages openjdk-17-jdk-headless
+  command -v javac >/dev/null || ensure_packages default-jdk-headless
   javac -Xlint:all -Werror -d "$out/java" -cp /usr/share/java/jna.jar java/*.java
   java -cp "$out/java:/usr/share/java/jna.jar" Example
   java -cp "$out/java:/usr/share/java/jna.jar" BloomTest
