@@ -12,7 +12,8 @@ usage: scripts/hosts.sh [--help] [HOST...]
 Runs programs that other people make and that use LevelDB, with LD_PRELOAD: those asked for, or all.
 
   litecoin        Debian's Litecoin Core: a node and wallet with three databases
-  ceph            Debian's Ceph: a monitor of a cluster of its own, told to use LevelDB with filters
+  ceph            Debian 12's Ceph: a monitor of a cluster of its own, told to use LevelDB with filters;
+                  left out elsewhere unless asked for, since Ceph has no LevelDB from version 17 on
   bitcoinkernel   Bitcoin Core's engine, from PyPI's py-bitcoinkernel: its own LevelDB and C++ library
   bedrock         Minecraft's LevelDB with its own compressions, from PyPI's amulet-leveldb, built so
                   that a library in front is seen (-Wl,-Bno-symbolic)
@@ -39,7 +40,17 @@ for argument in "$@"; do
   [[ " ${hosts[*]} " == *" $argument "* ]] || fail "scripts/hosts.sh: what is $argument? See --help."
   asked+=("$argument")
 done
-[ ${#asked[@]} -gt 0 ] || asked=("${hosts[@]}")
+if [ ${#asked[@]} -eq 0 ]; then
+  system=$(. /etc/os-release && echo "$ID ${VERSION_ID-}")
+  for host in "${hosts[@]}"; do
+    # Debian 12's is 16, and is never left out.
+    if [ "$host" = ceph ] && [ "$system" != "debian 12" ]; then
+      step "ceph: left out, because this is $system, and Ceph from version 17 on has no LevelDB"
+    else
+      asked+=("$host")
+    fi
+  done
+fi
 
 packages=(build-essential python3 python3-venv)
 for host in "${asked[@]}"; do
