@@ -104,8 +104,9 @@ Set TMPDIR to a roomier folder, or ask for fewer --keys."
 
 step "building the program"
 program=$work/demo
-# LevelDB is built without RTTI, and so must be what derives from its classes.
-g++ -std=c++17 -O2 -Wall -Wextra -fno-rtti scripts/demo/demo.cc -lleveldb -o "$program"
+# LevelDB is built without RTTI, and so must be what derives from its classes. Before glibc 2.34 dlsym
+# is in a library of its own.
+g++ -std=c++17 -O2 -Wall -Wextra -fno-rtti scripts/demo/demo.cc -lleveldb -ldl -o "$program"
 printf '  linked to     %s\n' \
   "$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | paste -sd ' ')"
 printf '  databases in  %s\n' "$work"
