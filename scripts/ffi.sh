@@ -65,9 +65,18 @@ npm_install() {
   npm install --prefix "$out/npm" --loglevel=error --no-audit --no-fund --no-update-notifier "$@"
 }
 
-run_python() {
-  ensure_packages python3-venv python3-plyvel
+# What the wrapper for Python is tested with. Where PyPI has no wheel of plyvel, pip builds it on
+# Debian's LevelDB.
+python_requirements() {
+  ensure_packages python3-venv
+  "$system_python" "$root/ctest/routes/fetch.py" importable ||
+    ensure_packages g++ libleveldb-dev python3-dev
   pip_install python/requirements.txt
+}
+
+run_python() {
+  ensure_packages python3-plyvel
+  python_requirements
   cd python
   "$system_python" example.py
   "$system_python" bloom_test.py
@@ -153,8 +162,7 @@ run_csharp() {
 }
 
 run_distributed() {
-  ensure_packages python3-venv
-  pip_install python/requirements.txt
+  python_requirements
   pip_install ../distributed/requirements.txt
   export PYTHONPATH=$root/examples/ffi/python DASK_TEMPORARY_DIRECTORY=$out/dask
   cd ../distributed

@@ -96,6 +96,7 @@ step "cmake"
 mkdir -p target
 cmake -S . -B target/cmake -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLEVELDB_BLOOM_BUILD_TESTS=ON \
   >target/cmake-configure.log || { cat target/cmake-configure.log; exit 1; }
+sed -n 's/^-- \(left out: \)/\1/p' target/cmake-configure.log
 cmake --build target/cmake
 step "ctest"
 ctest --test-dir target/cmake --output-on-failure --no-tests=error -j "$(nproc)" "${chosen[@]}"

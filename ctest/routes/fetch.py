@@ -3,8 +3,10 @@ the kind of host that the tests are about:
 
     fetch.py wheel FOLDER    PyPI's plyvel, for the Python that runs this
     fetch.py npm FOLDER      npm's leveldown and classic-level, with the binaries they carry
+    fetch.py importable      status 0 if the Python that runs this can import that plyvel
 
-Beside the wheel's LevelDB a link libleveldb.so is made, because its own name has a hash.
+Beside the wheel's LevelDB a link libleveldb.so is made, because its own name has a hash. Pythons that
+are too new for a wheel get the last one that there is, whose LevelDB is like the others'.
 """
 
 import glob
@@ -14,6 +16,7 @@ import subprocess
 import sys
 
 PLYVEL = "plyvel==1.5.1"
+LAST_PYTHON = 3, 12
 NPM = ["leveldown@6.1.1", "classic-level@1.4.1"]
 
 # leveldb::DestroyDB with the copy-on-write string that libstdc++ had before C++11.
@@ -21,6 +24,8 @@ OLD_DESTROY_DB = "_ZN7leveldb9DestroyDBERKSsRKNS_7OptionsE"
 
 
 def main():
+    if sys.argv[1:] == ["importable"]:
+        sys.exit(sys.version_info[:2] > LAST_PYTHON)
     kind, folder = sys.argv[1:]
     wanted = {"wheel": [PLYVEL, sys.implementation.cache_tag], "npm": NPM}[kind]
     if fetched(folder) != wanted:
@@ -48,8 +53,9 @@ def fetched(folder):
 
 
 def fetch_wheel(folder):
+    python = "{}.{}".format(*min(sys.version_info[:2], LAST_PYTHON))
     run(sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
-        "--only-binary", ":all:", "--target", folder, PLYVEL)
+        "--only-binary", ":all:", "--python-version", python, "--target", folder, PLYVEL)
     [host] = glob.glob(os.path.join(folder, "plyvel.libs", "libleveldb-*.so*"))
     os.symlink(os.path.basename(host), os.path.join(folder, "plyvel.libs", "libleveldb.so"))
 
