@@ -5,23 +5,23 @@
 
 usage() {
   cat <<'TEXT'
-usage: scripts/coverage.sh [--ffi] [--html] [--help]
+usage: scripts/coverage.sh [--html] [--help]
 
 Runs the Rust tests of a build that counts what is reached, and prints, file by file, how many of the
 lines and branches of the core and of the kernels that this machine can run were. Tests themselves
 do not count. All must be reached, except what scripts/coverage/exempt.txt names with a reason: the
 script lists what else was not, and fails.
 
-  --ffi     also the C tests (ctest/harness), and then src/ffi as well, without a threshold
+The C interface is not counted here: scripts/mutants.sh shows what its tests notice.
+
   --html    writes target/coverage/html, the source with its counts
 
 LLVM's tools come from `rustup component add llvm-tools`, or else from Debian (installed as root),
 in the version of the Rust compiler's LLVM. Branches are counted by an option of rustc that is not
-stable, which RUSTC_BOOTSTRAP turns on. Four minutes; with --ffi some ten.
+stable, which RUSTC_BOOTSTRAP turns on. Four minutes.
 TEXT
 }
 
-ffi=
 html=
 for argument in "$@"; do
   case "$argument" in
@@ -29,7 +29,6 @@ for argument in "$@"; do
       usage
       exit 0
       ;;
-    --ffi) ffi=1 ;;
     --html) html=1 ;;
     *) fail "scripts/coverage.sh: unknown argument $argument; see --help" ;;
   esac
@@ -64,23 +63,6 @@ programs=()
 while read -r program; do programs+=("$program"); done < <("${cargo_test[@]}" --no-run 2>&1 |
   sed -n 's/^ *Executable .*(\(.*\))$/\1/p')
 
-if [ -n "$ffi" ]; then
-  step "C tests"
-  ensure_ctest_packages
-  cmake -S . -B "$work/cmake" -G Ninja -DLEVELDB_BLOOM_BUILD_TESTS=ON >"$work/cmake.log" ||
-    { cat "$work/cmake.log"; exit 1; }
-  cmake --build "$work/cmake" >"$work/cmake.log" || { tail -n 50 "$work/cmake.log"; exit 1; }
-  # What valgrind and the sanitizers look at is reached without them too. Where no file may be written
-  # to, neither may a profile.
-  ctest --test-dir "$work/cmake" -L harness -E 'valgrind|sanitize|FilesLargerThan' --no-tests=error \
-    -j "$(nproc)" >"$work/ctest.log" || { tail -n 50 "$work/ctest.log"; exit 1; }
-  tail -n 5 "$work/ctest.log"
-  # The shared library, and the programs that have the archive in them.
-  programs+=("$work"/cmake/lib/libleveldb_bloom.so)
-  while read -r program; do programs+=("$program"); done < <(
-    find "$work/cmake/ctest" -type f -executable -name '*_static' ! -name '*sanitized')
-fi
-
 step "results"
 # A process that a test kills may leave half a profile, which is left out with a warning.
 "$tools/llvm-profdata" merge --sparse --failure-mode=all "$profiles"/*.profraw \
@@ -88,7 +70,6 @@ step "results"
 objects=("${programs[0]}")
 for program in "${programs[@]:1}"; do objects+=(--object "$program"); done
 sources=(src/*.rs src/kernel/*.rs src/kernel/*/*.rs)
-[ -z "$ffi" ] || sources+=(src/ffi/*.rs)
 export_as() {
   "$tools/llvm-cov" export --format="$1" --instr-profile="$work/tests.profdata" "${objects[@]}" \
     --sources "${sources[@]}" 2>"$work/llvm-cov.log" || { cat "$work/llvm-cov.log"; exit 1; }
@@ -102,7 +83,7 @@ if [ -n "$html" ]; then
 fi
 
 # What has no code, or none that this machine can run, or is there to go wrong.
-left_out=(src/lib.rs src/planted.rs src/kernel/tests.rs src/ffi/mod.rs)
+left_out=(src/lib.rs src/planted.rs src/kernel/tests.rs)
 # One at a time, or their lines mix.
 running=$("${programs[0]}" is_run_or_skipped --test-threads 1 2>&1 |
   sed -n 's/.*skipped: .* no kernel //p')

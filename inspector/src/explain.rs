@@ -392,7 +392,7 @@ impl Notes<'_> {
             Some(factor) => {
                 text += &format!(
                     " Raise block_size: blocks of {} instead of {} would make it about {} (a Get then \
-                     reads and decompresses a larger block).",
+                     reads a larger block).",
                     bytes((contents * factor) as u64),
                     bytes(contents as u64),
                     tenths(cost(factor))
