@@ -53,7 +53,9 @@ target_compile_definitions(routes_constructors_maker PRIVATE MAKER)
 target_link_libraries(routes_constructors_maker PRIVATE "${ROUTES_LEVELDB}")
 add_library(routes_constructors_user SHARED constructors.cc)
 target_compile_definitions(routes_constructors_user PRIVATE USER)
-target_link_libraries(routes_constructors_user PRIVATE routes_constructors_maker)
+# With the older kind of table alone.
+target_link_libraries(routes_constructors_user
+  PRIVATE routes_constructors_maker -Wl,--hash-style=sysv)
 add_library(routes_constructors_root SHARED constructors.cc)
 target_compile_definitions(routes_constructors_root PRIVATE ROOT)
 target_link_libraries(routes_constructors_root PRIVATE routes_constructors_user)
@@ -83,3 +85,25 @@ function(addresses_test order says)
 endfunction()
 addresses_test(first "leveldb_bloom .append-cxx11." leveldb_bloom::shared "${ROUTES_LEVELDB}")
 addresses_test(second "original .another definition" "${ROUTES_LEVELDB}" leveldb_bloom::shared)
+
+# Nor do those of the library that calls run again, while its destructors do.
+function(last_database way)
+  add_library(routes_last_database_${way}_library SHARED last_database.cc)
+  target_compile_definitions(routes_last_database_${way}_library PRIVATE LIBRARY WAY="${way}")
+  target_link_libraries(routes_last_database_${way}_library
+    PRIVATE ${ARGN} "${ROUTES_LEVELDB_ARCHIVE}" "${ROUTES_SNAPPY}" -lpthread)
+  add_executable(routes_last_database_${way} last_database.cc)
+  target_link_libraries(routes_last_database_${way} PRIVATE routes_last_database_${way}_library)
+  add_test(NAME routes.last_database.${way} COMMAND sh -c "\"$@\" 2>&1" sh
+    $<TARGET_FILE:routes_last_database_${way}>)
+  set_tests_properties(routes.last_database.${way} PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LEVELDB_BLOOM_STATS=stderr
+    PASS_REGULAR_EXPRESSION
+      "^constructed\n{.*\"route\":\"append-cxx11\",\"bits_per_key\":10,\"filters\":1,.*}\ndestroyed\n$")
+endfunction()
+last_database(archive leveldb_bloom::static)
+last_database(preloaded)
+# All its names hidden: the string is that whose members it imports.
+last_database(hidden leveldb_bloom::shared "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/last_database.map")
+set_tests_properties(routes.last_database.preloaded PROPERTIES ENVIRONMENT
+  "LEVELDB_BLOOM_STATS=stderr;LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>")

@@ -5,15 +5,6 @@ use core::mem;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// A loaded module: the program or a library.
-pub(super) struct Module {
-    /// Where the loader mapped its beginning.
-    pub(super) start: *const c_void,
-    /// The name of its file, a C string that lives as long as the module; empty or what the program
-    /// was called by for the main program.
-    pub(super) name: *const c_char,
-}
-
 /// glibc's struct of that name, as far as we read it, with room for what follows.
 #[repr(C)]
 struct FoundObject {
@@ -31,41 +22,51 @@ struct LinkMap {
     name: *const c_char,
 }
 
-impl Module {
-    /// The module around `address`.
-    // Not inlined into each caller: that saves half a kilobyte.
-    #[inline(never)]
-    pub(super) fn around(address: *const c_void) -> Option<Module> {
-        match find_object() {
-            Some(find) => Module::found_by(find, address),
-            None => Module::by_symbols(address),
-        }
+/// Where the loader mapped the beginning of the module around `address`.
+// Not inlined into each caller: that saves half a kilobyte.
+#[inline(never)]
+pub(super) fn start(address: *const c_void) -> Option<*const c_void> {
+    match find_object() {
+        Some(find) => find_by(find, address).map(|found| found.map_start),
+        None => by_symbols(address).map(|info| info.dli_fbase.cast_const()),
     }
+}
 
-    fn found_by(find: FindObject, address: *const c_void) -> Option<Module> {
-        // SAFETY: `find_object` found glibc's function, which takes any address and fills a struct
-        // that may be all zeros. Its link map is a loaded module's.
-        unsafe {
-            let mut found: FoundObject = mem::zeroed();
-            if find(address.cast_mut(), &mut found) != 0 {
-                return None;
-            }
-            Some(Module { start: found.map_start, name: (*found.link_map).name })
-        }
-    }
+/// The name of the file of the module around `address`, `None` for the program's, where it is known to
+/// be that.
+///
+/// # Safety
+/// The module stays loaded, as long as the name is used.
+pub(super) unsafe fn file<'m>(address: *const c_void) -> Option<&'m CStr> {
+    // SAFETY: the caller's word: a loaded module's link map, and its name, are there, and C strings.
+    let file = unsafe {
+        CStr::from_ptr(match find_object() {
+            Some(find) => (*find_by(find, address)?.link_map).name,
+            None => by_symbols(address)?.dli_fname,
+        })
+    };
+    (!file.is_empty()).then_some(file)
+}
 
-    fn by_symbols(address: *const c_void) -> Option<Module> {
-        let mut info = libc::Dl_info {
-            dli_fname: ptr::null(),
-            dli_fbase: ptr::null_mut(),
-            dli_sname: ptr::null(),
-            dli_saddr: ptr::null_mut(),
-        };
-        // SAFETY: dladdr takes any address and writes `info`.
-        let found = unsafe { libc::dladdr(address, &mut info) } != 0;
-        (found && !info.dli_fname.is_null())
-            .then_some(Module { start: info.dli_fbase, name: info.dli_fname })
+fn find_by(find: FindObject, address: *const c_void) -> Option<FoundObject> {
+    // SAFETY: `find_object` found glibc's function, which takes any address and fills a struct that may
+    // be all zeros.
+    unsafe {
+        let mut found = mem::zeroed();
+        (find(address.cast_mut(), &mut found) == 0).then_some(found)
     }
+}
+
+fn by_symbols(address: *const c_void) -> Option<libc::Dl_info> {
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    // SAFETY: dladdr takes any address and writes `info`.
+    let found = unsafe { libc::dladdr(address, &mut info) } != 0;
+    (found && !info.dli_fname.is_null()).then_some(info)
 }
 
 type FindObject = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> c_int;
@@ -108,11 +109,19 @@ pub(super) fn is_own(address: *const c_void) -> bool {
     are_one(address, own())
 }
 
+/// Whether `address` lies in a library, and not in the program.
+pub(super) fn is_in_library(address: *const c_void) -> bool {
+    // SAFETY: takes any number. Where the system does not say where the program's headers are, it says
+    // 0, which lies in no module.
+    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
+    start(address).is_some_and(|start_of_it| Some(start_of_it) != start(program))
+}
+
 /// Whether two addresses lie in one module.
 #[inline(never)]
 pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {
-    match (Module::around(a), Module::around(b)) {
-        (Some(a), Some(b)) => a.start == b.start,
+    match (start(a), start(b)) {
+        (Some(a), Some(b)) => a == b,
         _ => false,
     }
 }
@@ -126,18 +135,21 @@ mod tests {
     fn both_ways_find_the_same_module() {
         // SAFETY: a C string.
         let libc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getppid".as_ptr()) }.cast_const();
-        let start = |module: Option<Module>| module.map(|module| module.start);
+        let start_by_symbols =
+            |address| by_symbols(address).map(|info| info.dli_fbase.cast_const());
         for address in [own(), libc, is_own as *const c_void, ptr::null()] {
-            assert_eq!(start(Module::around(address)), start(Module::by_symbols(address)));
+            assert_eq!(start(address), start_by_symbols(address));
         }
         assert_eq!(
             [own(), is_own as *const c_void, libc, ptr::null()].map(is_own),
             [true, true, false, false]
         );
-        // SAFETY: both names are C strings of a module that stays loaded.
-        let name =
-            |module: Option<Module>| unsafe { module.map(|module| CStr::from_ptr(module.name)) };
-        assert_eq!(name(Module::around(libc)), name(Module::by_symbols(libc)));
+        // SAFETY: nobody unloads the C library, or this program.
+        let (file_of_libc, file_of_program) = unsafe { (file(libc), file(own())) };
+        // SAFETY: dladdr's names are C strings.
+        let by_symbols = by_symbols(libc).map(|info| unsafe { CStr::from_ptr(info.dli_fname) });
+        assert_eq!(file_of_libc, by_symbols);
+        assert!(find_object().is_none() || file_of_program.is_none());
         assert!(!are_one(libc, own()) && are_one(libc, libc) && !are_one(ptr::null(), ptr::null()));
     }
 }

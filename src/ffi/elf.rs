@@ -2,11 +2,9 @@
 //! references were bound to.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::ptr::NonNull;
 use core::{hint, ptr};
 
-use super::address::Module;
-use super::memory;
+use super::{address, memory};
 
 #[cfg(target_pointer_width = "32")]
 use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
@@ -21,6 +19,7 @@ pub(super) struct Tables {
     strings: usize,
     symbols: usize,
     gnu_hash: usize,
+    hash: usize,
     relocations: [Relocations; 3],
 }
 
@@ -41,6 +40,7 @@ struct Dynamic {
 
 const DT_NULL: isize = 0;
 const DT_PLTRELSZ: isize = 2;
+const DT_HASH: isize = 4;
 const DT_STRTAB: isize = 5;
 const DT_SYMTAB: isize = 6;
 const DT_RELA: isize = 7;
@@ -53,6 +53,9 @@ const DT_GNU_HASH: isize = 0x6fff_fef5;
 
 /// The bytes of a page, on machines with the smallest.
 const LEAST_PAGE: usize = 4096;
+
+/// Whether the numbers in a table of the older kind have 64 bits (of which the low half comes last).
+const WIDE_HASH: bool = cfg!(target_arch = "s390x");
 
 const REL_WORDS: usize = 2;
 const RELA_WORDS: usize = 3;
@@ -73,7 +76,7 @@ impl Tables {
     /// # Safety
     /// The module stays loaded.
     unsafe fn around(address: *const c_void) -> Option<Tables> {
-        let start = Module::around(address)?.start;
+        let start = address::start(address)?;
         // SAFETY: the caller's word that the module stays loaded. `start` is where the loader
         // mapped the beginning of the module, at least a page, and only headers in that page are
         // read, once it has been seen to be ELF's.
@@ -124,6 +127,7 @@ impl Tables {
                     DT_STRTAB => tables.strings = address,
                     DT_SYMTAB => tables.symbols = address,
                     DT_GNU_HASH => tables.gnu_hash = address,
+                    DT_HASH => tables.hash = address,
                     DT_RELA => rela.start = address,
                     DT_RELASZ => rela.bytes = value,
                     DT_REL => rel.start = address,
@@ -145,31 +149,42 @@ impl Tables {
         }
     }
 
-    /// The module's definition of `name`: NULL where it has none, `None` where that is not known,
-    /// because the module has no table of the names' hashes (or one of the older kind).
+    /// The module's definition of `name`: NULL where it has none.
     // Not inlined into each caller: that saves two kilobytes.
     #[inline(never)]
-    pub(super) fn definition(&self, name: &CStr) -> Option<*const c_void> {
-        let table = NonNull::new(self.gnu_hash as *mut u32)?.as_ptr().cast_const();
+    pub(super) fn definition(&self, name: &CStr) -> *const c_void {
         // Hidden from the compiler, which would write out eight steps.
         let step = |hash: u32, byte: &u8| {
             hint::black_box(hash.wrapping_mul(33).wrapping_add((*byte).into()))
         };
         let hash = name.to_bytes().iter().fold(5381, step);
-        // SAFETY: the linker wrote the table, which the loader looks names up in, too; whoever made
-        // `self` keeps the module loaded. The table begins with four numbers. Behind them are a bloom
-        // filter's words, the first symbol of each bucket, and for each symbol from `first` on its
-        // hash, of which the last bit says that the bucket ends there.
+        // SAFETY: the linker wrote these tables, which the loader looks names up in, too; whoever made
+        // `self` keeps the module loaded. A table of the older kind has the number of symbols behind
+        // that of its buckets. One of the newer kind begins with four numbers. Behind them are a bloom
+        // filter's words, the first symbol of each bucket (0 where it is empty), and for each symbol
+        // from `first` on its hash, of which the last bit says that the bucket ends there.
         unsafe {
-            let [buckets, first, words] = [0, 1, 2].map(|i| *table.add(i));
-            let starts = table.add(4 + words as usize * (size_of::<usize>() / size_of::<u32>()));
-            let hashes = starts.add(buckets as usize);
-            let mut index = *starts.add(hash.checked_rem(buckets)? as usize);
-            while index >= first {
-                let other = *hashes.add((index - first) as usize);
+            let (hashes, mut index, end);
+            if self.gnu_hash != 0 {
+                let table = self.gnu_hash as *const u32;
+                let [buckets, first, words] = [0, 1, 2].map(|i| *table.add(i));
+                let words = words as usize * (size_of::<usize>() / size_of::<u32>());
+                let starts = table.add(4 + words);
+                let Some(bucket) = hash.checked_rem(buckets) else { return ptr::null() };
+                index = *starts.add(bucket as usize);
+                hashes = Some(starts.add(buckets as usize).wrapping_sub(first as usize));
+                end = u32::MAX;
+            } else if self.hash != 0 {
+                (hashes, index) = (None, 1);
+                end = *(self.hash as *const u32).add(if WIDE_HASH { 3 } else { 1 });
+            } else {
+                return ptr::null();
+            }
+            while 0 < index && index < end {
+                let other = hashes.map_or(hash & !1, |hashes| *hashes.add(index as usize));
                 let symbol = &*(self.symbols as *const Symbol).add(index as usize);
                 if other | 1 == hash | 1 && symbol.st_shndx != 0 && self.name(symbol) == name {
-                    return Some(self.address(symbol));
+                    return self.address(symbol);
                 }
                 if other & 1 != 0 {
                     break;
@@ -177,7 +192,7 @@ impl Tables {
                 index += 1;
             }
         }
-        Some(ptr::null())
+        ptr::null()
     }
 
     fn address(&self, symbol: &Symbol) -> *const c_void {
@@ -269,14 +284,14 @@ pub(super) unsafe fn references_around(
     true
 }
 
-/// Whether the module around `address` has a definition of `name`; true where its tables do not say.
+/// Whether the module around `address` has a definition of `name`; true where its tables cannot be read.
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
 pub(super) unsafe fn defines(address: *const c_void, name: &CStr) -> bool {
     // SAFETY: the caller's promise.
     let tables = unsafe { Tables::around(address) };
-    tables.and_then(|tables| tables.definition(name)).is_none_or(|found| !found.is_null())
+    tables.is_none_or(|tables| !tables.definition(name).is_null())
 }
 
 /// Calls `visit` with the tables of every module and the name of its file, which is empty for the
@@ -315,7 +330,7 @@ mod tests {
     fn definitions(name: &CStr) -> (usize, *const c_void) {
         let (mut number, mut last) = (0, ptr::null());
         in_every_module(&mut |tables, _| {
-            let definition = tables.definition(name).unwrap_or(ptr::null());
+            let definition = tables.definition(name);
             if !definition.is_null() {
                 (number, last) = (number + 1, definition);
             }

@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
-use super::address::{Module, are_one, is_own};
+use super::address::{self, is_own};
 use super::elf;
 use super::memory;
 
@@ -29,28 +29,25 @@ impl Drop for Handle {
 impl Scope {
     /// The loaded module of that file name.
     fn of_file(name: &CStr) -> Option<Scope> {
-        // SAFETY: the name is a C string. With NOLOAD nothing is loaded; but constructors run that have
-        // not yet, of the module and of what it links. (None has where the module's own code calls us,
-        // and few where LevelDB's or the C++ runtime's names are, see `for_each`.)
+        // SAFETY: the name is a C string. With NOLOAD nothing is loaded; but glibc runs constructors, of
+        // the module and of what it links: those that have not run yet, and while the process ends those
+        // of libraries whose destructors have begun. So only what has LevelDB's names is opened (see
+        // `for_each`), or the module of who calls us, where nothing else tells its string.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
     }
 
-    /// The module that contains `address`; for the main program the global scope, in which its
-    /// names come first. (The main program cannot be opened by its name, which is what it was
-    /// called by: dlopen would look for such a file everywhere, and open whatever has that name.)
-    pub(super) fn of_address(address: *const c_void) -> Option<Scope> {
-        let module = Module::around(address)?;
-        // SAFETY: takes any number. Where the system does not say where the program's headers are,
-        // it says 0, which lies in no module.
-        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
-        if are_one(address, program) {
-            return Some(Scope::Global);
+    /// The module that contains `address`; the global scope for the main program, whose names come
+    /// first there, and for an address in no module. (The main program cannot be opened by its name,
+    /// which may be what it was called by: dlopen would look for such a file everywhere, and open
+    /// whatever has that name.)
+    pub(super) fn of_address(address: *const c_void) -> Scope {
+        if !address::is_in_library(address) {
+            return Scope::Global;
         }
-        // SAFETY: the name is a C string that lives as long as the module, and the module runs the code
-        // at `address`, which is calling us.
-        let name = unsafe { CStr::from_ptr(module.name) };
-        Some(Scope::of_file(name).unwrap_or(Scope::Global))
+        // SAFETY: the module runs the code at `address`, which is calling us.
+        let file = unsafe { address::file(address) };
+        file.and_then(Scope::of_file).unwrap_or(Scope::Global)
     }
 
     /// The address of `name`. A definition in our own module does not count, since others' are
@@ -96,9 +93,14 @@ pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
     }
     // The entry of a program that is not position-independent and takes the function's address. It
     // leads to the first definition, and libraries come in the order in which they were loaded.
+    first_loaded(name)
+}
+
+/// The definition of `name` in the first module that has one. Unlike a look-up it opens nothing.
+pub(super) fn first_loaded(name: &CStr) -> Option<NonNull<c_void>> {
     let mut first = None;
     elf::in_every_module(&mut |tables, _| {
-        first = first.or_else(|| NonNull::new(tables.definition(name)?.cast_mut()));
+        first = first.or_else(|| NonNull::new(tables.definition(name).cast_mut()));
     });
     first
 }
@@ -109,10 +111,31 @@ pub(super) fn clear_error() {
     unsafe { libc::dlerror() };
 }
 
+/// How many definitions of these names there are outside our own module: none, one, or more.
+#[inline(never)]
+pub(super) fn others_have(names: &[&CStr]) -> usize {
+    // As many as our own module may have, and two.
+    let (mut found, mut len) = ([ptr::null(); 8], 0);
+    elf::in_every_module(&mut |tables, _| {
+        for name in names {
+            let definition = tables.definition(name);
+            if definition.is_null() || found.contains(&definition) {
+                continue;
+            }
+            if let Some(place) = found.get_mut(len) {
+                *place = definition;
+                len += 1;
+            }
+        }
+    });
+    // Not in the loop above, because address::is_own may take the loader's lock.
+    found.iter().filter(|definition| !definition.is_null() && !is_own(**definition)).count()
+}
+
 /// Calls `visit` with every library that has a definition of one of these names, until it says false.
 ///
 /// No others are opened: one whose constructors have not run yet, because that of a library it links
-/// is running, would have them run here, and too early.
+/// is running, would have them run here, and too early (see `Scope::of_file`).
 ///
 /// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the loader's
 /// lock could wait for a thread that holds the other lock and waits for this one.
@@ -149,10 +172,10 @@ struct Files {
 }
 
 impl Files {
-    /// Those of the libraries that define one of `names`, as far as it can be known.
+    /// Those of the libraries that define one of `names`.
     fn collect(&mut self, names: &[&CStr]) {
         elf::in_every_module(&mut |tables, file| {
-            let defines = |name: &&CStr| tables.definition(name).is_none_or(|it| !it.is_null());
+            let defines = |name: &&CStr| !tables.definition(name).is_null();
             if !file.is_empty() && names.iter().any(defines) {
                 self.add(file.to_bytes_with_nul());
             }

@@ -9,8 +9,8 @@
 //! The module that calls `CreateFilter` is the host, or was compiled with its headers, so it is
 //! asked first, and at the time of the call. In this order, from the most to the least trusted:
 //!
-//! 1. The calling module. Where that is our own, because the host was linked statically with us:
-//!    what the linker resolved there.
+//! 1. The calling module: first without opening it (see `find_unopened`). Where it is our own, because
+//!    the host was linked statically with us: what the linker resolved there.
 //! 2. What the calling module links; what the linker resolved elsewhere; the global scope. If the
 //!    calling module imports members of one kind of string, and of one only, a host with another
 //!    kind is refused. So is then a host of unknown string, unless the calling module links it or
@@ -252,55 +252,75 @@ fn find_with(
     accept: Accept<'_>,
 ) -> Option<Route> {
     let own = address::is_own(caller);
-    let scope = Scope::of_address(caller);
-    let module = match &scope {
-        Some(module @ Scope::Module(_)) => Some(module),
-        _ => None,
-    };
-    let callers_own = match module {
-        _ if own => linked_string(true, trust).and_then(&mut *accept),
-        Some(module) => find_in(module, caller, trust, accept),
-        None => None,
-    };
+    let unopened = find_unopened(own, trust, caller, accept);
+    let scope = if own || unopened.is_some() { Scope::Global } else { Scope::of_address(caller) };
+    let module = Some(&scope).filter(|scope| matches!(scope, Scope::Module(_)));
+    let in_library = address::is_in_library(caller);
+    let callers_own =
+        unopened.or_else(|| module.and_then(|module| find_in(module, caller, trust, accept)));
     let found = callers_own.or_else(|| {
         let imported = if caller.is_null() { None } else { imported_kind(caller) };
         let mut accept_linked = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
             _ => accept(way),
         };
-        let linked = module.filter(|_| !own);
-        let linked = linked.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
+        let linked = module.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
         // An object made by a host that the module does not link appends to that host's string, not
         // to the caller's.
         let mut accept_of_others = |way| match (way, imported) {
             (Way::Create(create), Some(_))
-                if module.is_some() && !address::is_own(create as *const c_void) =>
+                if in_library && !address::is_own(create as *const c_void) =>
             {
                 None
             }
-            (Way::Original(_), Some(_)) if module.is_some() => None,
+            (Way::Original(_), Some(_)) if in_library => None,
             _ => accept_linked(way),
         };
         linked
             .or_else(|| find_linked(linked_create, trust, &mut accept_of_others))
             .or_else(|| find_in(&Scope::Global, ptr::null(), trust, &mut accept_of_others))
             .or_else(|| {
-                let scope = scope.as_ref().unwrap_or(&Scope::Global);
                 let way = match imported {
-                    Some(kind) => {
-                        find_append(scope, kind).map(|append| Way::Append(append, kind.route))
-                    }
+                    Some(kind) => find_append(&scope, kind)
+                        .or_else(|| find_append(&Scope::of_address(caller), kind))
+                        .map(|append| Way::Append(append, kind.route)),
                     None if caller.is_null() => find_unanimous(trust),
                     None => None,
                 };
                 way.and_then(accept)
             })
     });
-    if let (true, Some(scope)) = (found.is_some(), &scope) {
-        complete_type_info(scope);
+    if found.is_some() {
+        complete_type_info(&scope);
     }
     modules::clear_error();
     found
+}
+
+/// What is there to the string of the code at `caller` without its module being opened, which would run
+/// the module's constructors again while the process ends: the host that is linked with us in one module;
+/// a host that the process sees; and, where there is no LevelDB to be seen, the string whose members the
+/// module imports, which come from the global scope if that has them.
+fn find_unopened(
+    own: bool,
+    trust: Trust,
+    caller: *const c_void,
+    accept: Accept<'_>,
+) -> Option<Route> {
+    if own {
+        return linked_string(true, trust).and_then(accept);
+    }
+    if caller.is_null() {
+        return None;
+    }
+    find_in(&Scope::Global, caller, trust, accept).or_else(|| {
+        let [a, b, c] = host_names();
+        if modules::others_have(&[a, b, c, CREATE, ORIGINAL]) > 0 {
+            return None;
+        }
+        let kind = imported_kind(caller)?;
+        accept(Way::Append(find_append(&Scope::Global, kind)?, kind.route))
+    })
 }
 
 /// Looks for what our policies' type is made of, unless all of it was found before.
@@ -339,9 +359,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     // scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
         let [a, b, c] = host_names();
-        let names = [a, b, c, CREATE, type_info::BASE, type_info::CLASS_METHODS];
-        let names = if type_info::is_known() { &names[..4] } else { &names[..] };
-        modules::for_each(names, &mut |scope| {
+        modules::for_each(&[a, b, c, CREATE, type_info::BASE], &mut |scope| {
             let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
             let is_host = string.is_some() || find_create(scope).is_some();
             found |= is_host;
@@ -351,6 +369,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
             }
             !found || !type_info::is_known()
         });
+        type_info::complete(Names::first_loaded());
     }
     modules::clear_error();
     found
@@ -361,17 +380,10 @@ pub(super) fn host_is_linked() -> bool {
     linked().strings.iter().any(|string| address::is_own(string.host))
 }
 
-/// Whether there is more than one LevelDB in libraries.
+/// Whether the modules have more than one LevelDB.
 #[inline(never)]
 pub(super) fn several_leveldbs() -> bool {
-    let (mut first, mut several) = (None, false);
-    modules::for_each(&host_names(), &mut |scope| {
-        for found in STRING_KINDS.iter().filter_map(|kind| scope.find(kind.host)) {
-            several |= found != *first.get_or_insert(found);
-        }
-        !several
-    });
-    several
+    modules::others_have(&host_names()) > 1
 }
 
 fn host_names() -> [&'static CStr; STRING_KINDS.len()] {

@@ -9,7 +9,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::modules::Scope;
+use super::modules::{self, Scope};
 
 /// The Itanium C++ ABI's `__si_class_type_info`; without its last field, a `__class_type_info`.
 #[repr(C)]
@@ -64,6 +64,13 @@ impl Names {
             class_methods: scope.find(CLASS_METHODS),
             base: scope.find(BASE),
         }
+    }
+
+    /// The C++ runtime's half of it alone, of the first module that has it: for who has no LevelDB that we
+    /// see, and may have classes of it.
+    pub(super) fn first_loaded() -> Names {
+        let class_methods = modules::first_loaded(CLASS_METHODS);
+        Names { derived_methods: None, class_methods, base: None }
     }
 }
 
