@@ -70,11 +70,10 @@ the last column counts those that it does not explain.
 """
 
 FOOTER = """
-Not listed are files that have no mutants, and those whose mutants have not all run in one go: of the
-C interface, or kernels of a machine that has not been at hand. Behind a commit, "changed" is what had
-not been committed. `src/planted.rs` is left out: it is there to go wrong. For `src/ffi` the programs of
-the shared library decide: those that are linked with the archive would have to be linked anew for each
-mutant.
+Not listed are files that have no mutants, and those whose mutants have not all run since the file was
+made. Behind a commit, "changed" is what had not been committed. `src/planted.rs` is left out: it is
+there to go wrong. For `src/ffi` the programs of the shared library decide: those that are linked with
+the archive would have to be linked anew for each mutant.
 """
 
 
