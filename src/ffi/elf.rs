@@ -172,7 +172,8 @@ impl Tables {
                 let starts = table.add(4 + words);
                 let Some(bucket) = hash.checked_rem(buckets) else { return ptr::null() };
                 index = *starts.add(bucket as usize);
-                hashes = Some(starts.add(buckets as usize).wrapping_sub(first as usize));
+                // Before the first of them, whose index is `first`.
+                hashes = Some(starts.wrapping_add(buckets as usize).wrapping_sub(first as usize));
                 end = u32::MAX;
             } else if self.hash != 0 {
                 (hashes, index) = (None, 1);
@@ -181,7 +182,8 @@ impl Tables {
                 return ptr::null();
             }
             while 0 < index && index < end {
-                let other = hashes.map_or(hash & !1, |hashes| *hashes.add(index as usize));
+                let other =
+                    hashes.map_or(hash & !1, |hashes| hashes.wrapping_add(index as usize).read());
                 let symbol = &*(self.symbols as *const Symbol).add(index as usize);
                 if other | 1 == hash | 1 && symbol.st_shndx != 0 && self.name(symbol) == name {
                     return self.address(symbol);
@@ -284,14 +286,27 @@ pub(super) unsafe fn references_around(
     true
 }
 
+/// The definition of `name` in the module around `address`: NULL where it has none, `None` where its
+/// tables cannot be read.
+///
+/// # Safety
+/// The module stays loaded meanwhile.
+pub(super) unsafe fn definition_around(
+    address: *const c_void,
+    name: &CStr,
+) -> Option<*const c_void> {
+    // SAFETY: the caller's promise.
+    let tables = unsafe { Tables::around(address) };
+    tables.map(|tables| tables.definition(name))
+}
+
 /// Whether the module around `address` has a definition of `name`; true where its tables cannot be read.
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
 pub(super) unsafe fn defines(address: *const c_void, name: &CStr) -> bool {
     // SAFETY: the caller's promise.
-    let tables = unsafe { Tables::around(address) };
-    tables.is_none_or(|tables| !tables.definition(name).is_null())
+    unsafe { definition_around(address, name) }.is_none_or(|found| !found.is_null())
 }
 
 /// Calls `visit` with the tables of every module and the name of its file, which is empty for the

@@ -9,7 +9,8 @@ use super::memory;
 
 /// Where names are looked up.
 pub(super) enum Scope {
-    /// What the whole process sees: the program, what it links, what is preloaded.
+    /// What we see: what the whole process does (the program, what it links, what is preloaded), and
+    /// where we were loaded with RTLD_LOCAL, what was loaded with us.
     Global,
     /// One module and what it links, also where that was loaded with RTLD_LOCAL.
     Module(Handle),
@@ -50,6 +51,21 @@ impl Scope {
         file.and_then(Scope::of_file).unwrap_or(Scope::Global)
     }
 
+    /// What the whole process sees, and nothing else.
+    pub(super) fn of_process() -> Option<Scope> {
+        // SAFETY: NULL stands for the main program, whose handle looks through the global scope. No
+        // constructor runs, because those of all that is in it belong to it.
+        let handle = unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) };
+        NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
+    }
+
+    fn handle(&self) -> *mut c_void {
+        match self {
+            Scope::Global => libc::RTLD_DEFAULT,
+            Scope::Module(handle) => handle.0.as_ptr(),
+        }
+    }
+
     /// The address of `name`. A definition in our own module does not count, since others' are
     /// looked for: in the global scope the next one is taken, and in a module's nothing, although
     /// the module may link one behind ours. The next definition would be that of whoever loaded us
@@ -57,12 +73,8 @@ impl Scope {
     // Neither this nor `is_own` is inlined into each caller: that saves 0.8 KB.
     #[inline(never)]
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        let handle = match self {
-            Scope::Global => libc::RTLD_DEFAULT,
-            Scope::Module(handle) => handle.0.as_ptr(),
-        };
-        // SAFETY: the `Handle` is open as long as `self`; `name` is a C string.
-        let found = NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) })?;
+        // SAFETY: the handle is open as long as `self`; `name` is a C string.
+        let found = NonNull::new(unsafe { libc::dlsym(self.handle(), name.as_ptr()) })?;
         match self {
             _ if !is_own(found.as_ptr()) => Some(found),
             Scope::Global => next(name),
@@ -81,11 +93,10 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
 /// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
 /// that includes ourselves even where we were loaded with RTLD_LOCAL.
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: NULL stands for the main program, whose handle looks through the global scope; a C
-    // string. Nobody unloads what is found there.
+    let process = Scope::of_process()?;
+    // SAFETY: the handle is open; a C string. Nobody unloads what is found there.
     let (found, is_definition) = unsafe {
-        let global = Handle(NonNull::new(libc::dlopen(ptr::null(), libc::RTLD_LAZY))?);
-        let found = NonNull::new(libc::dlsym(global.0.as_ptr(), name.as_ptr()))?;
+        let found = NonNull::new(libc::dlsym(process.handle(), name.as_ptr()))?;
         (found, elf::defines(found.as_ptr(), name))
     };
     if is_definition {

@@ -299,8 +299,8 @@ fn find_with(
 
 /// What is there to the string of the code at `caller` without its module being opened, which would run
 /// the module's constructors again while the process ends: the host that is linked with us in one module;
-/// a host that the process sees; and, where there is no LevelDB to be seen, the string whose members the
-/// module imports, which come from the global scope if that has them.
+/// a host that the module has; and, where there is no LevelDB to be seen, the string whose members the
+/// module imports. Their `append` is the module's own, or that of the whole process.
 fn find_unopened(
     own: bool,
     trust: Trust,
@@ -313,14 +313,24 @@ fn find_unopened(
     if caller.is_null() {
         return None;
     }
-    find_in(&Scope::Global, caller, trust, accept).or_else(|| {
-        let [a, b, c] = host_names();
-        if modules::others_have(&[a, b, c, CREATE, ORIGINAL]) > 0 {
-            return None;
-        }
-        let kind = imported_kind(caller)?;
-        accept(Way::Append(find_append(&Scope::Global, kind)?, kind.route))
-    })
+    // SAFETY: the module's code is calling us.
+    let definition = |name| unsafe { elf::definition_around(caller, name) };
+    let hosts =
+        STRING_KINDS.iter().find(|kind| definition(kind.host).is_some_and(|it| !it.is_null()));
+    let [a, b, c] = host_names();
+    let kind = match hosts {
+        Some(kind) => kind,
+        None if modules::others_have(&[a, b, c, CREATE, ORIGINAL]) == 0 => imported_kind(caller)?,
+        None => return None,
+    };
+    let own_append = NonNull::new(definition(kind.append)?.cast_mut());
+    let append = match own_append {
+        // SAFETY: the mangled name, which only this function has.
+        Some(append) => unsafe { mem::transmute::<NonNull<c_void>, Append>(append) },
+        None => find_append(&Scope::of_process()?, kind)?,
+    };
+    let trusted = is_the_hosts(append, caller, kind, trust);
+    if trusted { accept(Way::Append(append, kind.route)) } else { None }
 }
 
 /// Looks for what our policies' type is made of, unless all of it was found before.
@@ -488,7 +498,13 @@ impl Imported {
     #[inline(never)]
     unsafe fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
+        let in_library = address::is_in_library(address);
         let mut visit = |name: &CStr, binding| {
+            // What a program copies from its C++ library, a library may have a definition of: one that
+            // has a C++ library in it.
+            if binding == Binding::Own && in_library {
+                return;
+            }
             imported.any |= binding == Binding::Import && member(name).starts_with(b"S");
             for (used, kind) in imported.strings.iter_mut().zip(&STRING_KINDS) {
                 *used |= kind.is_used_by(name, binding);
