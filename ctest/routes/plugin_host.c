@@ -1,6 +1,6 @@
-/* Loads a plugin with RTLD_LOCAL, says whether the global scope has a LevelDB, and runs it:
+/* Loads plugins with RTLD_LOCAL, says whether the global scope has a LevelDB, and runs the last:
  *
- *   plugin_host PLUGIN */
+ *   plugin_host PLUGIN... */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,8 +9,9 @@
 #include "database.h"
 
 int main(int count, char **arguments) {
-  if (count != 2) die("plugin_host PLUGIN");
-  void *plugin = load(arguments[1], RTLD_LOCAL);
+  if (count < 2) die("plugin_host PLUGIN...");
+  void *plugin = NULL;
+  for (int i = 1; i < count; i++) plugin = load(arguments[i], RTLD_LOCAL);
   puts(dlsym(RTLD_DEFAULT, "leveldb_open") == NULL ? "no LevelDB" : "LevelDB");
   ((void (*)(void))find(plugin, "run"))();
   return 0;

@@ -41,6 +41,18 @@ target_compile_definitions(routes_old_string_plugin_hidden_static
   PRIVATE _GLIBCXX_USE_CXX11_ABI=0 HIDDEN SHARED)
 target_link_libraries(routes_old_string_plugin_hidden_static PRIVATE leveldb_bloom::static)
 
+plugin(old_string_plugin_shared old_string_plugin.cc)
+target_compile_definitions(routes_old_string_plugin_shared PRIVATE _GLIBCXX_USE_CXX11_ABI=0)
+target_link_libraries(routes_old_string_plugin_shared PRIVATE leveldb_bloom::shared)
+# Of whose C++ library nothing tells which string it uses.
+plugin(own_string_plugin old_string_plugin.cc)
+target_compile_definitions(routes_own_string_plugin PRIVATE HIDDEN)
+target_link_libraries(routes_own_string_plugin
+  PRIVATE leveldb_bloom::shared -static-libstdc++ -static-libgcc -Wl,-u,_ZNSs6appendEPKcm)
+plugin(own_library_plugin own_library_plugin.cc)
+target_link_libraries(routes_own_library_plugin
+  PRIVATE leveldb_bloom::shared -static-libstdc++ -static-libgcc)
+
 plugin(hidden_library_plugin hidden_library_plugin.cc)
 target_link_libraries(routes_hidden_library_plugin PRIVATE "${ROUTES_LEVELDB_ARCHIVE}"
   "${ROUTES_SNAPPY}" -lpthread -static-libstdc++ -static-libgcc
@@ -81,6 +93,17 @@ plugin_test(old_string.hidden_static plugin_host_alone old_string_plugin_hidden_
   "${found}")
 set_tests_properties(routes.plugin.old_string.hidden_static PROPERTIES ENVIRONMENT
   "LD_PRELOAD=$<TARGET_FILE:routes_fake_create>")
+
+# We see another plugin's C++ library, and it is not that of the caller's string.
+plugin_test(old_string.shared plugin_host_alone old_string_plugin_shared "no LevelDB" "${found}")
+add_test(NAME routes.plugin.another_library COMMAND routes_plugin_host_alone
+  $<TARGET_FILE:routes_own_library_plugin> $<TARGET_FILE:routes_old_string_plugin_shared>)
+set_tests_properties(routes.plugin.another_library PROPERTIES LABELS routes TIMEOUT 60
+  PASS_REGULAR_EXPRESSION "^no LevelDB\n${found}\n$")
+add_test(NAME routes.plugin.own_string COMMAND sh -c "\"$@\" 2>&1; true" sh
+  $<TARGET_FILE:routes_plugin_host_alone> $<TARGET_FILE:routes_own_string_plugin>)
+set_tests_properties(routes.plugin.own_string PROPERTIES LABELS routes TIMEOUT 60
+  PASS_REGULAR_EXPRESSION "leveldb_bloom: the caller's std::string cannot be found")
 
 # The original makes its filters; ours answers.
 plugin_test(hidden_library plugin_host_alone hidden_library_plugin "no LevelDB"
