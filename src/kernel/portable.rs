@@ -32,7 +32,7 @@ use crate::probe;
 use hash::{SIDE_BY_SIDE, are_long};
 
 pub(super) use hash::{hash, hash_keys};
-#[cfg(test)]
+#[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
 #[cfg(leveldb_bloom_avx2)]
