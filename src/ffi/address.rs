@@ -110,6 +110,7 @@ pub(super) fn is_own(address: *const c_void) -> bool {
 }
 
 /// Whether `address` lies in a library, and not in the program.
+#[inline(never)]
 pub(super) fn is_in_library(address: *const c_void) -> bool {
     // SAFETY: takes any number. Where the system does not say where the program's headers are, it says
     // 0, which lies in no module.

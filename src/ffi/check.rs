@@ -66,7 +66,7 @@ impl Check {
     }
 
     /// Reports, once for each policy, that it is asked for something after its destruction.
-    #[inline]
+    #[inline(never)]
     pub(super) fn use_for(&self, bits_per_key: i32, what: &str) {
         if self.destroyed.load(Ordering::Acquire) && !self.reported.swap(true, Ordering::AcqRel) {
             let advice = "destroy it after the last database that uses it is closed";

@@ -184,6 +184,7 @@ pub(super) fn allocate_value<T>(make: impl FnOnce() -> T) -> Option<NonNull<T>> 
 ///
 /// # Safety
 /// `memory` is NULL or came from C's `malloc` and was not freed.
+#[inline(never)]
 pub(super) unsafe fn free(memory: *mut c_void) {
     // SAFETY: the caller's promise.
     unsafe { libc::free(memory) }

@@ -109,24 +109,31 @@ pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
 
 /// The definition of `name` in the first module that has one. Unlike a look-up it opens nothing.
 pub(super) fn first_loaded(name: &CStr) -> Option<NonNull<c_void>> {
-    let mut first = None;
-    elf::in_every_module(&mut |tables, _| {
-        first = first.or_else(|| NonNull::new(tables.definition(name).cast_mut()));
-    });
-    first
+    let mut first = [ptr::null()];
+    definitions(&[name], &mut first);
+    NonNull::new(first[0].cast_mut())
 }
 
 /// Forgets the message of a failed look-up, which the host might take for its own.
+#[inline(never)]
 pub(super) fn clear_error() {
     // SAFETY: takes nothing.
     unsafe { libc::dlerror() };
 }
 
 /// How many definitions of these names there are outside our own module: none, one, or more.
-#[inline(never)]
 pub(super) fn others_have(names: &[&CStr]) -> usize {
     // As many as our own module may have, and two.
-    let (mut found, mut len) = ([ptr::null(); 8], 0);
+    let mut found = [ptr::null(); 8];
+    let len = definitions(names, &mut found);
+    found.iter().take(len).filter(|definition| !is_own(**definition)).count()
+}
+
+/// Fills `found` with the modules' definitions of these names, in the order in which they were loaded, each
+/// once; returns how many there are, as far as there is room.
+#[inline(never)]
+fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
+    let mut len = 0;
     elf::in_every_module(&mut |tables, _| {
         for name in names {
             let definition = tables.definition(name);
@@ -139,8 +146,7 @@ pub(super) fn others_have(names: &[&CStr]) -> usize {
             }
         }
     });
-    // Not in the loop above, because address::is_own may take the loader's lock.
-    found.iter().filter(|definition| !definition.is_null() && !is_own(**definition)).count()
+    len
 }
 
 /// Calls `visit` with every library that has a definition of one of these names, until it says false.

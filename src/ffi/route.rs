@@ -473,6 +473,7 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
 }
 
 /// The string whose members the module around `caller` imports, if it is one kind only.
+#[inline(never)]
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
     // SAFETY: the caller's code is calling us.
     let imported = unsafe { Imported::around(caller) }?;
@@ -548,6 +549,7 @@ enum Trust {
     AnyOfItsKind,
 }
 
+#[inline(never)]
 fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
     address::are_one(append as *const c_void, host)
         || match trust {
