@@ -60,6 +60,7 @@
 
 use core::ffi::CStr;
 use core::fmt;
+use core::hint::black_box;
 
 use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
 
@@ -184,9 +185,7 @@ impl FilterInfo {
             None => (0, filter),
         };
         let bits = array.len() as u64 * 8;
-        // Hidden from the compiler, whose vectors of them take 300 bytes of the library.
-        let add = |sum, byte: &u8| core::hint::black_box(sum + u64::from(byte.count_ones()));
-        let bits_set = array.iter().fold(0, add);
+        let bits_set = count_ones(array);
         let fill = if bits == 0 { 0.0 } else { bits_set as f64 / bits as f64 };
         let (estimated_keys, false_positive_rate) = match Filter::parse(filter) {
             Filter::Never => (0.0, 0.0),
@@ -195,6 +194,16 @@ impl FilterInfo {
         };
         FilterInfo { probes, bits, bits_set, fill, estimated_keys, false_positive_rate }
     }
+}
+
+fn count_ones(array: &[u8]) -> u64 {
+    let mut words = array.chunks_exact(8);
+    // Hidden from the compiler, whose vectors of them take 300 bytes of the library.
+    let add = |sum, ones: u32| black_box(sum + u64::from(ones));
+    let sum = (&mut words)
+        .map(|word| word.try_into().map_or(0, u64::from_ne_bytes).count_ones())
+        .fold(0, add);
+    words.remainder().iter().map(|byte| byte.count_ones()).fold(sum, add)
 }
 
 /// The number of keys and the false-positive rate of a filter with `bits_set` of `bits` bits set,
@@ -305,10 +314,11 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
 }
 
-/// A loop, because `core` has no powers. Not inlined: `rate` would contain it three times.
+/// A loop, because `core` has no powers. Not inlined, nor written out by the compiler: `rate` would
+/// contain it three times.
 #[inline(never)]
 fn power(base: f64, exponent: u32) -> f64 {
-    (0..exponent).fold(1.0, |product, _| product * base)
+    (0..exponent).fold(1.0, |product, _| black_box(product * base))
 }
 
 /// How many steps modulo a multiple of `len` return after exactly `len` probes: Euler's totient.
@@ -316,7 +326,20 @@ fn steps_of_cycle(len: u32) -> f64 {
     const fn gcd(a: u32, b: u32) -> u32 {
         if b == 0 { a } else { gcd(b, a % b) }
     }
-    (1..=len.min(MAX_PROBES)).filter(|&step| gcd(len, step) == 1).count() as f64
+    static TOTIENTS: [u8; MAX_PROBES as usize + 1] = {
+        let mut totients = [0; MAX_PROBES as usize + 1];
+        let mut len = 1;
+        while len < totients.len() {
+            let mut step = 1;
+            while step <= len {
+                totients[len] += (gcd(len as u32, step as u32) == 1) as u8;
+                step += 1;
+            }
+            len += 1;
+        }
+        totients
+    };
+    TOTIENTS.get(len as usize).copied().unwrap_or(0).into()
 }
 
 /// e^x for x <= 0; `core` has none.
@@ -328,9 +351,11 @@ fn exp(x: f64) -> f64 {
         return 0.0;
     }
     let r = x - n as f64 * core::f64::consts::LN_2;
-    let mut sum = 1.0;
-    for i in (1..16).rev() {
-        sum = 1.0 + sum * r / f64::from(i);
+    let (mut sum, mut term, mut i) = (1.0, 1.0_f64, 1.0);
+    while term.abs() > 1e-17 {
+        term *= r / i;
+        sum += term;
+        i += 1.0;
     }
     sum * f64::from_bits(((1023 + n) as u64) << 52)
 }
@@ -343,11 +368,13 @@ fn ln(x: f64) -> f64 {
         (y, n) = (y * 2.0, n - 1.0);
     }
     let s = (y - 1.0) / (y + 1.0);
-    let mut sum = 0.0;
-    for i in (0..13).rev() {
-        sum = sum * s * s + 1.0 / f64::from(2 * i + 1);
+    let (mut sum, mut power, mut i) = (0.0, s, 1.0);
+    while f64::abs(power) > 1e-34 {
+        sum += power / i;
+        power *= s * s;
+        i += 2.0;
     }
-    2.0 * s * sum + n * core::f64::consts::LN_2
+    2.0 * sum + n * core::f64::consts::LN_2
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{hint, ptr};
 
+use super::closure::Closure;
 use super::{address, memory};
 
 #[cfg(target_pointer_width = "32")]
@@ -209,7 +210,7 @@ impl Tables {
 
     /// Calls `visit` with the module's references to `name` that the loader had to bind.
     pub(super) fn references(&self, name: &CStr, mut visit: impl FnMut(Reference)) {
-        self.each_relocation(&mut |symbol, place| {
+        self.each_relocation(&mut |(symbol, place): (&Symbol, *const *const c_void)| {
             if self.name(symbol) == name {
                 visit(Reference {
                     // SAFETY: `each_relocation` gives a place that the loader has relocated, where
@@ -226,12 +227,16 @@ impl Tables {
         });
     }
 
-    /// Calls `visit` with the symbols that the module's relocations name, and the words they
+    /// Shows `visitor` the symbols that the module's relocations name, and the words they
     /// relocate.
     // Once, not in both of its callers: that is two kilobytes.
     #[inline(never)]
-    fn each_relocation(&self, visit: &mut dyn FnMut(&Symbol, *const *const c_void)) {
-        for table in &self.relocations {
+    fn each_relocation(
+        &self,
+        visitor: &mut dyn for<'s> Closure<(&'s Symbol, *const *const c_void)>,
+    ) {
+        // Hidden from the compiler, which would write out one loop for each.
+        for table in hint::black_box(&self.relocations[..]) {
             let words = table.bytes / size_of::<usize>();
             // SAFETY: the module's dynamic section, which the linker wrote, says where its table is
             // and how long; whoever made the tables keeps the module loaded.
@@ -243,7 +248,8 @@ impl Tables {
                     // SAFETY: the linker gave the relocation an index into the module's own symbol
                     // table.
                     let symbol = unsafe { &*(self.symbols as *const Symbol).add(index) };
-                    visit(symbol, self.base.wrapping_add(offset) as *const *const c_void);
+                    let place = self.base.wrapping_add(offset) as *const *const c_void;
+                    visitor.call((symbol, place));
                 }
             }
         }
@@ -259,7 +265,7 @@ pub(super) enum Binding {
     Own,
 }
 
-/// Calls `visit` with the names that the module around `address` refers to. They are taken from its
+/// Shows `visitor` the names that the module around `address` refers to. They are taken from its
 /// relocations, so that a name may come several times, and one that nothing refers to does not
 /// come: no table that all modules have says how many symbols there are. Returns false, without a
 /// call, where the module's tables cannot be read.
@@ -270,18 +276,18 @@ pub(super) enum Binding {
 #[inline(never)]
 pub(super) unsafe fn references_around(
     address: *const c_void,
-    visit: &mut dyn FnMut(&CStr, Binding),
+    visitor: &mut dyn for<'n> Closure<(&'n CStr, Binding)>,
 ) -> bool {
     const STB_WEAK: u8 = 2;
     // SAFETY: the caller's promise.
     let Some(tables) = (unsafe { Tables::around(address) }) else { return false };
-    tables.each_relocation(&mut |symbol, _| {
+    tables.each_relocation(&mut |(symbol, _): (&Symbol, *const *const c_void)| {
         let binding = match (symbol.st_shndx, symbol.st_info >> 4) {
             (0, STB_WEAK) => Binding::WeakImport,
             (0, _) => Binding::Import,
             _ => Binding::Own,
         };
-        visit(tables.name(symbol), binding);
+        visitor.call((tables.name(symbol), binding));
     });
     true
 }
@@ -309,29 +315,31 @@ pub(super) unsafe fn defines(address: *const c_void, name: &CStr) -> bool {
     unsafe { definition_around(address, name) }.is_none_or(|found| !found.is_null())
 }
 
-/// Calls `visit` with the tables of every module and the name of its file, which is empty for the
-/// program. The loader's lock is held meanwhile, so `visit` may not load, unload or look up anything.
+type InModule<'a> = &'a mut dyn for<'t> Closure<(&'t Tables, &'t CStr)>;
+
+/// Shows `visitor` the tables of every module and the name of its file, which is empty for the program.
+/// The loader's lock is held meanwhile, so it may not load, unload or look up anything.
 #[inline(never)]
-pub(super) fn in_every_module(mut visit: &mut dyn FnMut(&Tables, &CStr)) {
-    // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visit`, which outlives it.
-    unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visit).cast()) };
+pub(super) fn in_every_module(mut visitor: InModule<'_>) {
+    // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visitor`, which outlives it.
+    unsafe { libc::dl_iterate_phdr(Some(pass_on), (&raw mut visitor).cast()) };
 }
 
 /// # Safety
-/// As dl_iterate_phdr calls it, with `in_every_module`'s `visit`.
+/// As dl_iterate_phdr calls it, with `in_every_module`'s `visitor`.
 unsafe extern "C" fn pass_on(
     info: *mut libc::dl_phdr_info,
     _size: usize,
-    visit: *mut c_void,
+    visitor: *mut c_void,
 ) -> c_int {
-    // SAFETY: `in_every_module` passed `visit`; dl_iterate_phdr passes a valid entry, and keeps its
+    // SAFETY: `in_every_module` passed `visitor`; dl_iterate_phdr passes a valid entry, and keeps its
     // module loaded meanwhile.
     unsafe {
-        let visit = &mut *visit.cast::<&mut dyn FnMut(&Tables, &CStr)>();
+        let visitor = &mut *visitor.cast::<InModule<'_>>();
         let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
         if let Some(tables) = Tables::read((*info).dlpi_addr as usize, headers) {
             let file = (*info).dlpi_name;
-            visit(&tables, if file.is_null() { c"" } else { CStr::from_ptr(file) });
+            visitor.call((&tables, if file.is_null() { c"" } else { CStr::from_ptr(file) }));
         }
     }
     0
@@ -344,7 +352,7 @@ mod tests {
     /// The first definition of a name in the modules that are there.
     fn first_definition(name: &CStr) -> *const c_void {
         let mut first: *const c_void = ptr::null();
-        in_every_module(&mut |tables, _| {
+        in_every_module(&mut |(tables, _): (&Tables, &CStr)| {
             if first.is_null() {
                 first = tables.definition(name);
             }

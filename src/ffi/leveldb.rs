@@ -9,7 +9,7 @@ use super::abi::{
 };
 use super::address;
 use super::choice;
-use super::elf;
+use super::elf::{self, Tables};
 use super::lifetime::Owner;
 use super::modules;
 use super::object::Object;
@@ -232,7 +232,7 @@ fn is_kept_out() -> bool {
         if !address::is_own(ours.as_ptr()) {
             return false;
         }
-        elf::in_every_module(&mut |module, _| {
+        elf::in_every_module(&mut |(module, _): (&Tables, &CStr)| {
             module.references(name, |reference| {
                 bound_to_ours |= ptr::eq(reference.target, ours.as_ptr());
                 bound_to_own |= !reference.own_definition.is_null()

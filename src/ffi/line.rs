@@ -24,6 +24,7 @@ impl Line {
         }
     }
 
+    #[inline(never)]
     pub(super) fn byte(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.len) {
             *place = byte;
@@ -64,6 +65,7 @@ impl Line {
     /// be written is lost. Nothing is waited for (a pipe without a reader), and no signal ends the
     /// program (for such a pipe, or a file beyond the limit of file sizes). Nor does a thread end
     /// here for which pthread_cancel was called: it would leave its policy half destroyed.
+    #[inline(never)]
     pub(super) fn write_to(&self, path: Option<&CStr>) {
         unsafe extern "C" {
             // Not in the crate libc.

@@ -46,6 +46,7 @@ mod address;
 pub mod builder;
 mod check;
 mod choice;
+mod closure;
 mod create_filter;
 mod elf;
 mod environment;

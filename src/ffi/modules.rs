@@ -4,7 +4,8 @@ use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
 use super::address::{self, is_own};
-use super::elf;
+use super::closure::Closure;
+use super::elf::{self, Tables};
 use super::memory;
 
 /// Where names are looked up.
@@ -84,6 +85,7 @@ impl Scope {
 }
 
 /// The next definition of `name` after our own module, in the order in which the process looks.
+#[inline(never)]
 pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: `name` is a C string, and RTLD_NEXT needs no handle.
     let found = NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })?;
@@ -134,7 +136,7 @@ pub(super) fn others_have(names: &[&CStr]) -> usize {
 #[inline(never)]
 fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
     let mut len = 0;
-    elf::in_every_module(&mut |tables, _| {
+    elf::in_every_module(&mut |(tables, _): (&Tables, &CStr)| {
         for name in names {
             let definition = tables.definition(name);
             if definition.is_null() || found.contains(&definition) {
@@ -149,7 +151,7 @@ fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
     len
 }
 
-/// Calls `visit` with every library that has a definition of one of these names, until it says false.
+/// Shows `visitor` every library that has a definition of one of these names, until it says false.
 ///
 /// No others are opened: one whose constructors have not run yet, because that of a library it links
 /// is running, would have them run here, and too early (see `Scope::of_file`).
@@ -158,7 +160,7 @@ fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
 /// lock could wait for a thread that holds the other lock and waits for this one.
 // Not inlined into each caller: that saves half a kilobyte.
 #[inline(never)]
-pub(super) fn for_each(names: &[&CStr], visit: &mut dyn FnMut(&Scope) -> bool) {
+pub(super) fn for_each(names: &[&CStr], visitor: &mut dyn for<'s> Closure<&'s Scope, bool>) {
     let mut files = Files { memory: ptr::null_mut(), room: 0, len: 0 };
     files.collect(names);
     // And some for what is loaded meanwhile; what has no room then is left out.
@@ -170,7 +172,7 @@ pub(super) fn for_each(names: &[&CStr], visit: &mut dyn FnMut(&Scope) -> bool) {
     while at < files.len {
         // SAFETY: `add` has written C strings here, one behind the other, up to `len`.
         let file = unsafe { CStr::from_ptr(files.memory.add(at).cast()) };
-        if !Scope::of_file(file).is_none_or(|scope| visit(&scope)) {
+        if !Scope::of_file(file).is_none_or(|scope| visitor.call(&scope)) {
             break;
         }
         at += file.count_bytes() + 1;
@@ -191,7 +193,7 @@ struct Files {
 impl Files {
     /// Those of the libraries that define one of `names`.
     fn collect(&mut self, names: &[&CStr]) {
-        elf::in_every_module(&mut |tables, file| {
+        elf::in_every_module(&mut |(tables, file): (&Tables, &CStr)| {
             let defines = |name: &&CStr| !tables.definition(name).is_null();
             if !file.is_empty() && names.iter().any(defines) {
                 self.add(file.to_bytes_with_nul());

@@ -23,11 +23,12 @@
 //! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
 
 use core::ffi::{CStr, c_char, c_void};
-use core::mem;
 use core::ptr::{self, NonNull};
+use core::{hint, mem};
 
 use super::abi::{CreatePolicy, NewPolicy};
 use super::address;
+use super::closure::Closure;
 use super::elf::{self, Binding};
 use super::modules::{self, Scope};
 use super::stats::Route;
@@ -231,7 +232,7 @@ pub(super) enum Way {
 }
 
 /// Takes a way, or refuses it.
-type Accept<'a> = &'a mut dyn FnMut(Way) -> Option<Route>;
+type Accept<'a> = &'a mut dyn Closure<Way, Option<Route>>;
 
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
 /// unknown), best first, until it takes one. An `append` that may be another library's than the
@@ -262,7 +263,7 @@ fn find_with(
         let imported = if caller.is_null() { None } else { imported_kind(caller) };
         let mut accept_linked = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
-            _ => accept(way),
+            _ => accept.call(way),
         };
         let linked = module.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
         // An object made by a host that the module does not link appends to that host's string, not
@@ -287,7 +288,7 @@ fn find_with(
                     None if caller.is_null() => find_unanimous(trust),
                     None => None,
                 };
-                way.and_then(accept)
+                way.and_then(|way| accept.call(way))
             })
     });
     if found.is_some() {
@@ -308,7 +309,7 @@ fn find_unopened(
     accept: Accept<'_>,
 ) -> Option<Route> {
     if own {
-        return linked_string(true, trust).and_then(accept);
+        return linked_string(true, trust).and_then(|way| accept.call(way));
     }
     if caller.is_null() {
         return None;
@@ -316,7 +317,7 @@ fn find_unopened(
     // SAFETY: the module's code is calling us.
     let definition = |name| unsafe { elf::definition_around(caller, name) };
     let hosts =
-        STRING_KINDS.iter().find(|kind| definition(kind.host).is_some_and(|it| !it.is_null()));
+        string_kinds().iter().find(|kind| definition(kind.host).is_some_and(|it| !it.is_null()));
     let [a, b, c] = host_names();
     let kind = match hosts {
         Some(kind) => kind,
@@ -330,7 +331,7 @@ fn find_unopened(
         None => find_append(&Scope::of_process()?, kind)?,
     };
     let trusted = is_the_hosts(append, caller, kind, trust);
-    if trusted { accept(Way::Append(append, kind.route)) } else { None }
+    if trusted { accept.call(Way::Append(append, kind.route)) } else { None }
 }
 
 /// Looks for what our policies' type is made of, unless all of it was found before.
@@ -369,7 +370,7 @@ pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
     // scope may ask for a policy's type before it asks for a filter.
     if !found || !type_info::is_known() {
         let [a, b, c] = host_names();
-        modules::for_each(&[a, b, c, CREATE, type_info::BASE], &mut |scope| {
+        modules::for_each(&[a, b, c, CREATE, type_info::BASE], &mut |scope: &Scope| {
             let string = find_string(scope, ptr::null(), Trust::AnyOfItsKind);
             let is_host = string.is_some() || find_create(scope).is_some();
             found |= is_host;
@@ -396,6 +397,11 @@ pub(super) fn several_leveldbs() -> bool {
     modules::others_have(&host_names()) > 1
 }
 
+/// Hidden from the compiler, which would write out a search among them for each.
+fn string_kinds() -> &'static [StringKind] {
+    hint::black_box(&STRING_KINDS)
+}
+
 fn host_names() -> [&'static CStr; STRING_KINDS.len()] {
     STRING_KINDS.each_ref().map(|kind| kind.host)
 }
@@ -409,7 +415,7 @@ fn linked() -> &'static Linked {
 /// The string of the host that the linker resolved: with `own`, only of a host in our own module.
 #[inline(never)]
 fn linked_string(own: bool, trust: Trust) -> Option<Way> {
-    linked().strings.iter().zip(&STRING_KINDS).find_map(|(string, kind)| match string.append {
+    linked().strings.iter().zip(string_kinds()).find_map(|(string, kind)| match string.append {
         Some(append)
             if !string.host.is_null()
                 && (!own || address::is_own(string.host))
@@ -427,7 +433,7 @@ fn find_linked(create: Option<CreatePolicy>, trust: Trust, accept: Accept<'_>) -
     linked_string(true, trust)
         .or_else(|| linked_string(false, trust))
         .or(create.map(Way::Create))
-        .and_then(accept)
+        .and_then(|way| accept.call(way))
 }
 
 /// What is there in `scope`; unless `around` is NULL, in the module around it alone.
@@ -439,15 +445,15 @@ fn find_in(
     accept: Accept<'_>,
 ) -> Option<Route> {
     if let Some((append, route)) = find_string(scope, around, trust) {
-        return accept(Way::Append(append, route));
+        return accept.call(Way::Append(append, route));
     }
     find_create(scope)
         .filter(|create| is_within(*create as *const c_void, around))
-        .and_then(|create| accept(Way::Create(create)))
+        .and_then(|create| accept.call(Way::Create(create)))
         .or_else(|| {
             find_original(scope)
                 .filter(|original| is_within(*original as *const c_void, around))
-                .and_then(|original| accept(Way::Original(original)))
+                .and_then(|original| accept.call(Way::Original(original)))
         })
 }
 
@@ -460,7 +466,7 @@ fn is_within(found: *const c_void, around: *const c_void) -> bool {
 fn find_unanimous(trust: Trust) -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
-    modules::for_each(&host_names(), &mut |scope| {
+    modules::for_each(&host_names(), &mut |scope: &Scope| {
         if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
             // Its base is nowhere else where nobody else sees that LevelDB.
             complete_type_info(scope);
@@ -500,7 +506,7 @@ impl Imported {
     unsafe fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
         let in_library = address::is_in_library(address);
-        let mut visit = |name: &CStr, binding| {
+        let mut visit = |(name, binding): (&CStr, Binding)| {
             // What a program copies from its C++ library, a library may have a definition of: one that
             // has a C++ library in it.
             if binding == Binding::Own && in_library {
@@ -526,7 +532,7 @@ fn find_append(scope: &Scope, kind: &StringKind) -> Option<Append> {
 /// The string of a LevelDB in `scope`; unless `around` is NULL, of one in the module around it.
 #[inline(never)]
 fn find_string(scope: &Scope, around: *const c_void, trust: Trust) -> Option<(Append, Route)> {
-    STRING_KINDS.iter().find_map(|kind| {
+    string_kinds().iter().find_map(|kind| {
         let host = scope.find(kind.host)?;
         if !is_within(host.as_ptr(), around) {
             return None;

@@ -5,6 +5,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{CreatePolicy, FilterPolicy};
+use super::closure::Closure;
 use super::lifetime::Owner;
 use super::memory;
 use super::object::Object;
@@ -37,7 +38,7 @@ impl Shared {
     unsafe fn get(
         &self,
         bits_per_key: c_int,
-        make: &dyn Fn(c_int) -> *mut c_void,
+        make: &mut dyn Closure<c_int, *mut c_void>,
         discard: unsafe fn(*mut c_void),
     ) -> *mut c_void {
         let bits_per_key = bits_per_key.max(0);
@@ -62,7 +63,7 @@ impl Shared {
                 entry = known.next;
             }
             let new = made.or_else(|| {
-                let policy = NonNull::new(make(bits_per_key))?.as_ptr();
+                let policy = NonNull::new(make.call(bits_per_key))?.as_ptr();
                 let next = ptr::null_mut();
                 let entry = memory::allocate_value(|| Entry { bits_per_key, policy, next });
                 if entry.is_none() {
@@ -105,9 +106,10 @@ unsafe fn discard<T>(policy: *mut c_void, counters: impl Fn(&T) -> Option<&Count
 #[must_use]
 pub fn shared_policy(bits_per_key: c_int) -> *mut Policy {
     static SHARED: Shared = Shared::new();
-    let make = |bits| Policy::create_for(Owner::Process, bits).cast();
+    let mut make = |bits| Policy::create_for(Owner::Process, bits).cast();
     // SAFETY: `create_for` makes what `Policy::counters` takes.
-    unsafe { SHARED.get(bits_per_key, &make, |policy| discard(policy, Policy::counters)) }.cast()
+    unsafe { SHARED.get(bits_per_key, &mut make, |policy| discard(policy, Policy::counters)) }
+        .cast()
 }
 
 /// The shared policy of that many bits, for LevelDB; NULL where there is no memory. Destroying it
@@ -118,7 +120,8 @@ pub fn shared_filter_policy(
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
     static SHARED: Shared = Shared::new();
-    let make = |bits| Object::bloom(bits, linked_create, Owner::Process).cast();
+    let mut make = |bits| Object::bloom(bits, linked_create, Owner::Process).cast();
     // SAFETY: `Object::bloom` makes what `Object::counters` takes.
-    unsafe { SHARED.get(bits_per_key, &make, |policy| discard(policy, Object::counters)) }.cast()
+    unsafe { SHARED.get(bits_per_key, &mut make, |policy| discard(policy, Object::counters)) }
+        .cast()
 }
