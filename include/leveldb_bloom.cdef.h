@@ -213,7 +213,8 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
 
 int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
 
-double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
+double leveldb_bloom_false_positive_rate(int bits_per_key,
+                                         size_t num_keys);
 
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 

@@ -14,7 +14,8 @@ use crate::kernel::{
 /// is read without its filters.
 pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
-/// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like.
+/// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like. Two are equal if
+/// their bits per key and their kernels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: i32,
@@ -85,7 +86,7 @@ impl BloomFilterPolicy {
     /// Appends a filter that holds every key of `keys` to `destination`, and leaves the bytes that
     /// are there already as they are.
     ///
-    /// Takes working memory from the allocator: up to eight times the filter's length for a filter
+    /// Takes working memory from the allocator: some eight times the filter's length for a filter
     /// of up to 4 KiB, and none for a longer one; and, unless the keys are `&[u8]` or `&str`, up to
     /// 64 KiB for a list of them. Where there is no memory for it, the same filter is made without.
     ///

@@ -18,7 +18,7 @@
 //!   their c with some key, so that their third probe finds its bit set.
 //!
 //! How near the estimate is, asked with random hashes (see the tests below): with 25 keys and more
-//! the real rate is within a quarter of it, where the textbook is off by 1.4 times at 10 bits per
+//! the real rate is mostly within a quarter of it (between 34 and 43 bits it may be a third less), where the textbook is off by 1.4 times at 10 bits per
 //! key and 20 keys, and by hundreds of times at 44 bits. With fewer keys and up to 16 bits the
 //! estimate is within a third of the real rate, and with three keys or fewer and 3 bits up to twice
 //! the real rate. With more than 16 bits the real rate, which is then below 4 % anyway, is up to
@@ -56,7 +56,10 @@
 //! | 1,000,000 | 1.29 % | 1.09 % |
 //! | 10,000,000 | 1.23 % | 1.19 % |
 //!
-//! The worst of 72 sizes, 15 bits and 100,000 keys, is 0.26 % for an estimate of 0.09 %.
+//! The worst of 72 sizes, 15 bits and 100,000 keys, is 0.26 % for an estimate of 0.09 %. Powers of two
+//! are worse: 16 bits for each of 65,536 keys give 0.11 % in place of 0.055 %, of 262,144 0.28 % in
+//! place of 0.065 %, of 524,288 0.33 % in place of 0.069 %, of 1,048,576 0.26 % in place of 0.077 %; 32
+//! bits for each of 524,288 0.054 % in place of 0.012 %. At 8 bits it is 1.4 times the estimate at most.
 
 use core::ffi::CStr;
 use core::fmt;
@@ -71,10 +74,12 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 /// The expected false-positive rate, 0 to 1, of a filter for `num_keys` different keys; 1 where
 /// such a filter cannot be made. Zero bits per key and below behave as 0.
 ///
-/// The real rate is higher than this in three cases:
+/// The real rate is higher than this in four cases:
 ///
 /// - Between 20,000 keys and some millions: mostly up to 1.5 times (2.9 times at 15 bits and
-///   100,000 keys).
+///   100,000 keys), and up to five times at 16 bits and more where the number of bits is a power of
+///   two, 2^20 or more (0.33 % in place of 0.069 % at 16 bits and 524,288 keys).
+/// - At 16 bits and fewer with up to some twenty keys: up to a third more.
 /// - At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six times with
 ///   fewer (eight times with one key of 100 bits).
 /// - Where the number of bits shares a divisor of 51 or more with 2^32 - 1: 1.3 times at 10 bits
@@ -138,7 +143,7 @@ impl core::error::Error for UnwiseBitsPerKey {}
 pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
     let text = match bits_per_key {
         ..=0 => c"no bits per key: one probe into 64 bits, however many keys; 10 is usual",
-        1..=3 => c"fewer than 4 bits per key: a fifth of all absent keys and more pass; 10 is usual",
+        1..=3 => c"fewer than 4 bits per key: unless a filter has only a few keys, a fifth of all absent ones and more pass; 10 is usual",
         4..=MAX_USEFUL_BITS_PER_KEY => return Ok(()),
         45..=1000 => c"more than 44 bits per key: the probes stay at 30 and the hash at 32 bits: only the size grows; 10 is usual",
         _ => c"this is the number of bits for each key, not for a filter: those take hundreds of bytes a key; 10 is usual",

@@ -161,10 +161,21 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
     Ok(if rows.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
+/// The bits of a row's filter; 1 where it cannot be made.
+fn bits(row: &Row) -> u64 {
+    row.len.map_or(1, |len| (len as u64 - 1) * 8)
+}
+
+/// The settings of some rows, as a remark names them.
+fn list(rows: &[&Row]) -> String {
+    let settings: Vec<_> = rows.iter().map(|row| row.bits_per_key.to_string()).collect();
+    settings.join(", ")
+}
+
 /// The largest number that divides both the bits of a filter and 2^32 - 1. To rotate a hash is to multiply
 /// it modulo 2^32 - 1, so that modulo this divisor all positions of a key follow from its first.
 fn shared_divisor(row: &Row) -> u64 {
-    let (mut a, mut b) = (u64::from(u32::MAX), row.len.map_or(1, |len| (len as u64 - 1) * 8));
+    let (mut a, mut b) = (u64::from(u32::MAX), bits(row));
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -186,14 +197,23 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     if rows.iter().any(|row| row.bits_per_key > 43) {
         remarks.push("k stays at 30 from 44 bits per key on: more bits only take room.".into());
     }
-    let uneven = rows.iter().filter(|row| shared_divisor(row) > 50);
-    let uneven: Vec<_> = uneven.map(|row| row.bits_per_key.to_string()).collect();
+    let uneven: Vec<_> = rows.iter().filter(|row| shared_divisor(row) > 50).collect();
     if !uneven.is_empty() {
         remarks.push(format!(
             "At {} bits per key the number of the filter's bits shares a divisor of 51 or more with \
              2^32 - 1, so that absent keys pass more often than is said here: with 52,428 keys at 10 bits 3.5 % \
              of them in place of 0.99 %.",
-            uneven.join(", ")
+            list(&uneven)
+        ));
+    }
+    let aligned = rows.iter().filter(|row| row.bits_per_key >= 16 && bits(row).is_power_of_two());
+    let aligned: Vec<_> = aligned.filter(|row| bits(row) >= 1 << 20).collect();
+    if !aligned.is_empty() {
+        remarks.push(format!(
+            "At {} bits per key the number of the filter's bits is a power of two, in which a key's probes \
+             fall upon those of others: up to five times as many absent keys pass as is said here, with \
+             524,288 keys at 16 bits 0.33 % in place of 0.069 %.",
+            list(&aligned)
         ));
     }
     if keys <= 20 && rows.iter().any(|row| row.bits_per_key > 16) {
@@ -343,20 +363,26 @@ mod tests {
     fn what_the_estimates_leave_out_is_said() {
         let remarks =
             |keys: u64, bits: i32| honest(keys, &[Row::new(bits, keys as usize)]).join(" ");
-        for (keys, bits, uneven, few) in [
-            (52_428, 10, true, false),
-            (131_070, 20, true, false),
-            (51, 8, true, false),
-            (52, 10, false, false),
-            (50_000, 10, false, false),
-            (20, 17, false, true),
-            (20, 16, false, false),
-            (21, 17, false, false),
-            (1, 44, false, true),
+        for (keys, bits, uneven, few, aligned) in [
+            (52_428, 10, true, false, false),
+            (131_070, 20, true, false, false),
+            (51, 8, true, false, false),
+            (52, 10, false, false, false),
+            (50_000, 10, false, false, false),
+            (20, 17, false, true, false),
+            (20, 16, false, false, false),
+            (21, 17, false, false, false),
+            (1, 44, false, true, false),
+            (65_536, 16, false, false, true),
+            (524_288, 32, false, false, true),
+            (32_768, 16, false, false, false),
+            (262_144, 8, false, false, false),
+            (262_145, 16, false, false, false),
         ] {
             let said = remarks(keys, bits);
             assert_eq!(said.contains("divisor of 51 or more"), uneven, "{keys} {bits}: {said}");
             assert_eq!(said.contains("six times for fewer"), few, "{keys} {bits}: {said}");
+            assert_eq!(said.contains("a power of two"), aligned, "{keys} {bits}: {said}");
         }
     }
 
