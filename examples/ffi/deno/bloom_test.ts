@@ -180,6 +180,30 @@ Deno.test("a filter whose bytes went to a worker", () => {
   check(!new bloom.Filter(new Uint8Array(0)).mayMatch(key), "no bytes");
 });
 
+Deno.test("keys whose bytes went to a worker", () => {
+  using policy = new bloom.Policy();
+  using builder = new bloom.Builder();
+  const sent = new Uint8Array(10);
+  const filter = policy.createFilter([sent]);
+  structuredClone(sent, { transfer: [sent.buffer] });
+  for (const use of [
+    () => policy.createFilter([sent]),
+    () => policy.createFilterFixed(sent, 5),
+    () => policy.createFilterOffsets(sent, Int32Array.of(0)),
+    () => builder.add(sent),
+    () => builder.addFixed(sent, 5),
+    () => filter.mayMatch(sent),
+    () => filter.mayMatchFixed(sent, 5),
+    () => filter.mayMatchOffsets(sent, Int32Array.of(0)),
+    () => filter.positions(sent),
+    () => bloom.hash(sent),
+  ]) {
+    check(`${thrown(use)}`.includes("detached"), use);
+  }
+  builder.add(new Uint8Array(0));
+  check(builder.size === 1, "an empty key");
+});
+
 Deno.test("the collector", async () => {
   const gc = (globalThis as { gc?: () => void }).gc;
   check(gc !== undefined, "run with --v8-flags=--expose-gc");

@@ -167,6 +167,23 @@ function main() {
     assert.strictEqual(new bloom.Filter(Buffer.alloc(0)).mayMatch(key), false);
   });
 
+  test('keys whose bytes went to a worker', () => {
+    const [policy, builder, sent] = [new bloom.Policy(), new bloom.Builder(), new Uint8Array(10)];
+    const filter = policy.createFilter([sent]);
+    structuredClone(sent, { transfer: [sent.buffer] });
+    const uses = [() => policy.createFilter([sent]), () => policy.createFilterFixed(sent, 5),
+      () => policy.createFilterOffsets(sent, Int32Array.of(0)), () => builder.add(sent),
+      () => builder.addFixed(sent, 5), () => filter.mayMatch(sent), () => filter.mayMatchFixed(sent, 5),
+      () => filter.mayMatchOffsets(sent, Int32Array.of(0)), () => filter.positions(sent),
+      () => bloom.hash(sent)];
+    for (const use of uses) assert.throws(use, /detached/);
+    for (const empty of [new Uint8Array(0), Buffer.alloc(0), new ArrayBuffer(0), new DataView(new ArrayBuffer(0))]) {
+      policy.createFilter([Buffer.from(new Uint8Array(empty.buffer ?? empty))]);
+      builder.add(empty);
+    }
+    assert.strictEqual(builder.size, 4);
+  });
+
   test('the collector', async () => {
     assert.ok(global.gc, 'run with --expose-gc');
     const collect = async (limit) => {

@@ -82,7 +82,15 @@ function newFilter(size) {
   return Buffer.alloc(Number(size));
 }
 
+/** Data with its bytes: a buffer has none left here once a worker got it, and its keys would be lost. */
+function whole(data) {
+  // Throws if it is detached; not every version of Node can be asked.
+  if (data.byteLength === 0) new Uint8Array(data.buffer ?? data);
+  return data;
+}
+
 function fixedKeys(data, keyLength) {
+  whole(data);
   if (!(size(keyLength) >= 1) || data.byteLength % keyLength !== 0) {
     throw new RangeError(`${data.byteLength} bytes are no whole number of keys of ${keyLength}`);
   }
@@ -95,7 +103,7 @@ function flatKeys(data, offsets) {
   if (bits === 0 || offsets.length === 0) {
     throw new TypeError('offsets are an Int32Array or a BigInt64Array with at least one');
   }
-  return [bits, [data, data.byteLength, offsets, offsets.length - 1]];
+  return [bits, [whole(data), data.byteLength, offsets, offsets.length - 1]];
 }
 
 /** A handle of the library: given back by close, or after the collector. */
@@ -136,7 +144,7 @@ class Policy extends Owner {
     const offsets = new BigInt64Array(keys.length + 1);
     let length = 0;
     keys.forEach((key, i) => {
-      length += key.byteLength;
+      length += whole(key).byteLength;
       offsets[i + 1] = BigInt(length);
     });
     return this.createFilterOffsets(Buffer.concat(keys, length), offsets);
@@ -166,7 +174,7 @@ class Builder extends Owner {
     super(native.builder_create(int(bitsPerKey)), native.builder_destroy);
   }
 
-  add(key) { check(native.builder_add(this.handle, key, key.byteLength)); }
+  add(key) { check(native.builder_add(this.handle, whole(key), key.byteLength)); }
 
   addFixed(data, keyLength) {
     check(native.builder_add_fixed(this.handle, ...fixedKeys(data, keyLength)));
@@ -201,7 +209,9 @@ class Filter {
     return this.data;
   }
 
-  mayMatch(key) { return native.key_may_match(key, key.byteLength, this.#bytes, this.#length) !== 0; }
+  mayMatch(key) {
+    return native.key_may_match(whole(key), key.byteLength, this.#bytes, this.#length) !== 0;
+  }
 
   /** A byte of 0 or 1 for each key. */
   mayMatchOffsets(data, offsets) {
@@ -239,7 +249,7 @@ class Filter {
   /** The bits that a query for the key reads. */
   positions(key) {
     const found = new BigUint64Array(30);
-    const number = native.positions(key, key.byteLength, this.#bytes, this.#length, found, found.length);
+    const number = native.positions(whole(key), key.byteLength, this.#bytes, this.#length, found, found.length);
     return Array.from(found.subarray(0, number), Number);
   }
 }
@@ -250,7 +260,7 @@ module.exports = {
   active: native.active,
   statusMessage: native.status_message,
   livePolicies: native.live_policies,
-  hash: (key) => native.hash(key, key.byteLength),
+  hash: (key) => native.hash(whole(key), key.byteLength),
   falsePositiveRate: (bitsPerKey, keys) => native.false_positive_rate(int(bitsPerKey), size(keys)),
   /** 0: no number of bits per key reaches that rate. */
   bitsPerKeyFor: (rate, keys) => native.bits_per_key_for(rate, size(keys)),
