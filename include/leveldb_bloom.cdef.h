@@ -1,5 +1,7 @@
 /* The declarations of leveldb_bloom.h without a preprocessor, for LuaJIT's ffi.cdef, Python's cffi
- * and whatever else parses C by itself. Generated from leveldb_bloom.h, which explains them. */
+ * and whatever else parses C by itself, and knows size_t and stdint.h's types. Beside the
+ * declarations of LevelDB's own C API cffi takes them with override=True. Generated from
+ * leveldb_bloom.h, which explains them. */
 
 enum {
   LEVELDB_BLOOM_VERSION_NUMBER = 10000,
@@ -213,8 +215,7 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
 
 int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
 
-double leveldb_bloom_false_positive_rate(int bits_per_key,
-                                         size_t num_keys);
+double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 

@@ -14,7 +14,7 @@
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
  * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
- * and where an environment variable has it write.
+ * and where an environment variable has it write; what looks for the host forgets dlerror's message.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it. What makes a policy or a builder reads the
@@ -40,8 +40,8 @@
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to "stderr" or a file's path when a policy
  * is created, the policy appends one line of JSON there when it is destroyed, or when the process
- * returns from main or calls exit or quick_exit: what it made, what it was asked, and how it reached
- * the database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
+ * has returned from main or calls exit or quick_exit (a Go program does neither): what it made, what
+ * it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
  * leveldb_bloom_live_policies). Otherwise the library writes nothing, but that it refuses a value of
  * one of its variables, or why it stops a program that it cannot serve. */
 
@@ -614,11 +614,11 @@ int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t
  (2.9 times at 15 bits and 100,000 keys), and up to five times at 16 bits and more where the number
  of bits is a power of two, 2^20 or more. At 16 bits and fewer with up to some twenty keys: up to a
  third more. At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six
- times with fewer (eight times with one key of 100 bits). Where the number of bits shares a divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428
- keys, 25 times at 20 bits and 131,070 keys.
+ times with fewer (eight times with one key of 100 bits). Where the number of bits shares a
+ divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428 keys, and up to 93 times, at
+ 24 bits and 21,845 keys.
  */
-double leveldb_bloom_false_positive_rate(int bits_per_key,
-                                         size_t num_keys);
+double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 
 /*
  The fewest bits per key that give a false-positive rate of at most `false_positive_rate` in a

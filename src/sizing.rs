@@ -37,7 +37,9 @@
 //! | 10, 204 | 255 | 1.15 % | 0.88 % |
 //! | 24, 257 | 771 | 0.016 % | 0.007 % |
 //! | 10, 52,428 | 65,535 | 3.5 % | 0.99 % |
+//! | 16, 65,535 | 65,535 | 0.66 % | 0.055 % |
 //! | 20, 131,070 | 65,535 | 0.29 % | 0.012 % |
+//! | 24, 21,845 | 65,535 | 0.15 % | 0.0016 % |
 //!
 //! Between 20,000 keys and some millions the estimate is still too low. Usually the rate is less
 //! than 1.3 times as high at 5 to 10 bits per key, and less than 1.5 times above: the bits that
@@ -83,8 +85,8 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 /// - At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six times with
 ///   fewer (eight times with one key of 100 bits).
 /// - Where the number of bits shares a divisor of 51 or more with 2^32 - 1: 1.3 times at 10 bits
-///   for 204 keys, 3.5 times at 10 bits for 52,428 keys, and 25 times at 20 bits for 131,070. A few
-///   keys more or less mostly avoid that.
+///   for 204 keys, 3.5 times at 10 bits for 52,428, 12 times at 16 bits for 65,535, and up to 93 times
+///   at 24 bits for 21,845. A few keys more or less mostly avoid that.
 ///
 /// ```
 /// use leveldb_bloom::false_positive_rate;

@@ -23,7 +23,7 @@ const PREFACE: &str = "\
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
  * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
- * and where an environment variable has it write.
+ * and where an environment variable has it write; what looks for the host forgets dlerror's message.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it. What makes a policy or a builder reads the
@@ -49,8 +49,8 @@ const PREFACE: &str = "\
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
  * is created, the policy appends one line of JSON there when it is destroyed, or when the process
- * returns from main or calls exit or quick_exit: what it made, what it was asked, and how it reached
- * the database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
+ * has returned from main or calls exit or quick_exit (a Go program does neither): what it made, what
+ * it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
  * leveldb_bloom_live_policies). Otherwise the library writes nothing, but that it refuses a value of
  * one of its variables, or why it stops a program that it cannot serve. */";
 
@@ -132,7 +132,9 @@ fn committed_is_generated(name: &str, generated: &str) {
 
 const CDEF_PREFACE: &str = "\
 /* The declarations of leveldb_bloom.h without a preprocessor, for LuaJIT's ffi.cdef, Python's cffi
- * and whatever else parses C by itself. Generated from leveldb_bloom.h, which explains them. */
+ * and whatever else parses C by itself, and knows size_t and stdint.h's types. Beside the
+ * declarations of LevelDB's own C API cffi takes them with override=True. Generated from
+ * leveldb_bloom.h, which explains them. */
 ";
 
 /// The header's declarations, and its numbers as an enum: what parsers of C without a preprocessor
