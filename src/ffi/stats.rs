@@ -25,7 +25,7 @@ type Count = core::sync::atomic::AtomicUsize;
 #[repr(u8)]
 pub(super) enum Route {
     /// No filter was asked for yet, or no host was found.
-    None,
+    None = 0,
     /// The C++11 string of libstdc++.
     AppendCxx11,
     /// The old copy-on-write string of libstdc++.
@@ -174,7 +174,6 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         // module whose handlers glibc drops when it is closed.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
-            libc::atexit(write_all);
             at_quick_exit(write_all);
         }
     }
@@ -229,6 +228,15 @@ extern "C" fn after_fork_in_child() {
     for_each_living(Counters::forget);
     after_fork();
 }
+
+// At the end of the process, and as late as it can be: a policy may be a C++ program's global object, or
+// held by one, and work until that is destroyed. Handlers of atexit run in between. A module's list is
+// gone through from its end, and what has a number stands before what has none: before the entry by
+// which compilers destroy the module's global objects, should it be another's that we are linked into.
+// SAFETY: the section is for functions that the loader calls, which have no arguments.
+#[unsafe(link_section = ".fini_array.00000")]
+#[used]
+static AT_EXIT: extern "C" fn() = write_all;
 
 extern "C" fn write_all() {
     for_each_living(Counters::write);
@@ -313,7 +321,8 @@ impl Counters {
         line.text(",\"kernel\":\"");
         line.text(self.policy.kernel().name());
         line.text("\",\"route\":\"");
-        line.text(Route::name_of(self.route.load(Ordering::Relaxed)));
+        let route = if read(&self.filters) == 0 { 0 } else { self.route.load(Ordering::Relaxed) };
+        line.text(Route::name_of(route));
         line.text("\"");
         field(&mut line, "bits_per_key", self.policy.bits_per_key().unsigned_abs().into());
         field(&mut line, "filters", read(&self.filters));
