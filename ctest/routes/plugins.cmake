@@ -49,6 +49,11 @@ plugin(own_string_plugin old_string_plugin.cc)
 target_compile_definitions(routes_own_string_plugin PRIVATE HIDDEN)
 target_link_libraries(routes_own_string_plugin
   PRIVATE leveldb_bloom::shared -static-libstdc++ -static-libgcc -Wl,-u,_ZNSs6appendEPKcm)
+# It shows its LevelDB, and hides the C++ library in it.
+plugin(hidden_string_plugin old_string_plugin.cc)
+target_compile_definitions(routes_hidden_string_plugin PRIVATE _GLIBCXX_USE_CXX11_ABI=0)
+target_link_libraries(routes_hidden_string_plugin
+  PRIVATE leveldb_bloom::shared -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
 plugin(own_library_plugin own_library_plugin.cc)
 target_link_libraries(routes_own_library_plugin
   PRIVATE leveldb_bloom::shared -static-libstdc++ -static-libgcc)
@@ -102,8 +107,30 @@ set_tests_properties(routes.plugin.another_library PROPERTIES LABELS routes TIME
   PASS_REGULAR_EXPRESSION "^no LevelDB\n${found}\n$")
 add_test(NAME routes.plugin.own_string COMMAND sh -c "\"$@\" 2>&1; true" sh
   $<TARGET_FILE:routes_plugin_host_alone> $<TARGET_FILE:routes_own_string_plugin>)
-set_tests_properties(routes.plugin.own_string PROPERTIES LABELS routes TIMEOUT 60
+# Nor is it that of another plugin's LevelDB.
+set(beside_alone)
+set(beside_another $<TARGET_FILE:routes_type_plugin_OWN>)
+foreach(beside alone another)
+  add_test(NAME routes.plugin.hidden_string.${beside} COMMAND sh -c "\"$@\" 2>&1; true" sh
+    $<TARGET_FILE:routes_plugin_host_alone> ${beside_${beside}}
+    $<TARGET_FILE:routes_hidden_string_plugin>)
+  list(APPEND stopped routes.plugin.hidden_string.${beside})
+endforeach()
+set_tests_properties(routes.plugin.own_string ${stopped} PROPERTIES LABELS routes TIMEOUT 60
   PASS_REGULAR_EXPRESSION "leveldb_bloom: the caller's std::string cannot be found")
+# Its headers, which a tool has moved, do not say what it imports.
+set(moved "${CMAKE_CURRENT_BINARY_DIR}/headers_at_end_plugin.so")
+add_custom_command(OUTPUT "${moved}"
+  COMMAND "${ROUTES_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/headers_at_end.py"
+    $<TARGET_FILE:routes_old_string_plugin_hidden> "${moved}"
+  DEPENDS headers_at_end.py routes_old_string_plugin_hidden)
+add_custom_target(routes_headers_at_end_plugin ALL DEPENDS "${moved}")
+foreach(beside alone another)
+  add_test(NAME routes.plugin.headers_at_end.${beside}
+    COMMAND routes_plugin_host_alone ${beside_${beside}} "${moved}")
+  set_tests_properties(routes.plugin.headers_at_end.${beside} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^no LevelDB\n${found}\n$")
+endforeach()
 
 # The original makes its filters; ours answers.
 plugin_test(hidden_library plugin_host_alone hidden_library_plugin "no LevelDB"

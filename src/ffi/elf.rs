@@ -4,13 +4,18 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{hint, ptr};
 
+use super::address::Module;
 use super::closure::Closure;
-use super::{address, memory};
+use super::memory;
 
+#[cfg(all(target_pointer_width = "32", not(target_env = "gnu")))]
+use libc::Elf32_Ehdr as FileHeader;
+#[cfg(all(target_pointer_width = "64", not(target_env = "gnu")))]
+use libc::Elf64_Ehdr as FileHeader;
 #[cfg(target_pointer_width = "32")]
-use libc::{Elf32_Ehdr as FileHeader, Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
+use libc::{Elf32_Phdr as ProgramHeader, Elf32_Sym as Symbol};
 #[cfg(target_pointer_width = "64")]
-use libc::{Elf64_Ehdr as FileHeader, Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
+use libc::{Elf64_Phdr as ProgramHeader, Elf64_Sym as Symbol};
 
 /// Where the tables of one loaded module are. Valid as long as something keeps the module loaded,
 /// which whoever uses them sees to.
@@ -53,6 +58,7 @@ const DT_JMPREL: isize = 23;
 const DT_GNU_HASH: isize = 0x6fff_fef5;
 
 /// The bytes of a page, on machines with the smallest.
+#[cfg(not(target_env = "gnu"))]
 const LEAST_PAGE: usize = 4096;
 
 /// Whether the numbers in a table of the older kind have 64 bits (of which the low half comes last).
@@ -71,13 +77,27 @@ pub(super) struct Reference {
 }
 
 impl Tables {
-    /// The tables of the module that contains `address`, from the headers at the beginning of its
-    /// file. Not by dl_iterate_phdr, whose lock a child of fork may find taken for ever.
+    /// The tables of the module that contains `address`. Not by dl_iterate_phdr, whose lock a child of fork
+    /// may find taken for ever.
     ///
     /// # Safety
     /// The module stays loaded.
+    #[cfg(target_env = "gnu")]
     unsafe fn around(address: *const c_void) -> Option<Tables> {
-        let start = address::start(address)?;
+        // SAFETY: the caller's word. The loader has put the module at `base`, with that section.
+        unsafe {
+            let (base, dynamic) = Module::around(address)?.dynamic()?;
+            Tables::read(base, dynamic.as_ptr().cast())
+        }
+    }
+
+    /// The tables of the module that contains `address`, from the headers at the beginning of its file.
+    ///
+    /// # Safety
+    /// The module stays loaded.
+    #[cfg(not(target_env = "gnu"))]
+    unsafe fn around(address: *const c_void) -> Option<Tables> {
+        let start = Module::around(address)?.start;
         // SAFETY: the caller's word that the module stays loaded. `start` is where the loader
         // mapped the beginning of the module, at least a page, and only headers in that page are
         // read, once it has been seen to be ELF's.
@@ -96,19 +116,19 @@ impl Tables {
             if loaded.p_offset != 0 {
                 return None;
             }
-            Tables::read((start as usize).wrapping_sub(loaded.p_vaddr as usize), headers)
+            let base = (start as usize).wrapping_sub(loaded.p_vaddr as usize);
+            Tables::read(base, dynamic_section(base, headers)?)
         }
     }
 
     /// # Safety
-    /// The headers are those of a module that stays loaded, at `base`.
+    /// `dynamic` is the dynamic section of a module that stays loaded, at `base`.
     // Not inlined into both callers: that saves a kilobyte.
     #[inline(never)]
-    unsafe fn read(base: usize, headers: &[ProgramHeader]) -> Option<Tables> {
-        // SAFETY: the caller's word: the headers are those of a module that the loader has loaded,
-        // for which it has walked the same section to its DT_NULL.
+    unsafe fn read(base: usize, mut entry: *const Dynamic) -> Option<Tables> {
+        // SAFETY: the caller's word: the section is that of a module that the loader has loaded, for which
+        // it has walked it to its DT_NULL.
         unsafe {
-            let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
             // A module that is loaded below the place it was linked for has a negative base. (With
             // 32 bits such a number may be an ordinary high address.) No loader that leaves offsets
             // gives a module such a base.
@@ -117,7 +137,6 @@ impl Tables {
             let mut tables = Tables { base, ..Tables::default() };
             tables.relocations[0].entry_words = RELA_WORDS;
             tables.relocations[1].entry_words = REL_WORDS;
-            let mut entry = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
             while (*entry).tag != DT_NULL {
                 let value = (*entry).value;
                 // Most loaders replace offsets by addresses; some leave them as offsets from the
@@ -256,6 +275,12 @@ impl Tables {
     }
 }
 
+/// Where a module at `base` has its dynamic section.
+fn dynamic_section(base: usize, headers: &[ProgramHeader]) -> Option<*const Dynamic> {
+    let dynamic = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+    Some(base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic)
+}
+
 /// Who defines what a module refers to by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
@@ -337,7 +362,9 @@ unsafe extern "C" fn pass_on(
     unsafe {
         let visitor = &mut *visitor.cast::<InModule<'_>>();
         let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
-        if let Some(tables) = Tables::read((*info).dlpi_addr as usize, headers) {
+        let base = (*info).dlpi_addr as usize;
+        let dynamic = dynamic_section(base, headers);
+        if let Some(tables) = dynamic.and_then(|dynamic| Tables::read(base, dynamic)) {
             let file = (*info).dlpi_name;
             visitor.call((&tables, if file.is_null() { c"" } else { CStr::from_ptr(file) }));
         }

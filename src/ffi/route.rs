@@ -260,7 +260,11 @@ fn find_with(
     let callers_own =
         unopened.or_else(|| module.and_then(|module| find_in(module, caller, trust, accept)));
     let found = callers_own.or_else(|| {
-        let imported = if caller.is_null() { None } else { imported_kind(caller) };
+        let imported = if caller.is_null() {
+            None
+        } else {
+            host_around(caller).or_else(|| imported_kind(caller))
+        };
         let mut accept_linked = |way| match (way, imported) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
             _ => accept.call(way),
@@ -314,17 +318,15 @@ fn find_unopened(
     if caller.is_null() {
         return None;
     }
-    // SAFETY: the module's code is calling us.
-    let definition = |name| unsafe { elf::definition_around(caller, name) };
-    let hosts =
-        string_kinds().iter().find(|kind| definition(kind.host).is_some_and(|it| !it.is_null()));
     let [a, b, c] = host_names();
-    let kind = match hosts {
+    let kind = match host_around(caller) {
         Some(kind) => kind,
         None if modules::others_have(&[a, b, c, CREATE, ORIGINAL]) == 0 => imported_kind(caller)?,
         None => return None,
     };
-    let own_append = NonNull::new(definition(kind.append)?.cast_mut());
+    // SAFETY: the module's code is calling us.
+    let own_append = unsafe { elf::definition_around(caller, kind.append)? };
+    let own_append = NonNull::new(own_append.cast_mut());
     let append = match own_append {
         // SAFETY: the mangled name, which only this function has.
         Some(append) => unsafe { mem::transmute::<NonNull<c_void>, Append>(append) },
@@ -332,6 +334,16 @@ fn find_unopened(
     };
     let trusted = is_the_hosts(append, caller, kind, trust);
     if trusted { accept.call(Way::Append(append, kind.route)) } else { None }
+}
+
+/// The string of a LevelDB in the module around `caller`, which calls us.
+#[inline(never)]
+fn host_around(caller: *const c_void) -> Option<&'static StringKind> {
+    string_kinds().iter().find(|kind| {
+        // SAFETY: the module's code is calling us.
+        let host = unsafe { elf::definition_around(caller, kind.host) };
+        host.is_some_and(|host| !host.is_null())
+    })
 }
 
 /// Looks for what our policies' type is made of, unless all of it was found before.
