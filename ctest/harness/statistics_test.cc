@@ -83,6 +83,15 @@ TEST_F(StatisticsTest, Stderr) {
   }
 }
 
+// What stderr was at first is known to the first policy of all.
+TEST_F(StatisticsTest, StderrBeforeConstructors) {
+  Child child({"/bin/sh", "-c", "exec \"$0\" destroy 1 2>\"$1\"", HARNESS_STATISTICS_PROGRAM, file()},
+              {{kVariable, "stderr"}, {"STATISTICS_EARLY", "1"}});
+  const ChildResult result = child.Wait();
+  ExpectSilent(result);
+  ExpectLines(ReadFile(file()), result.pid, 2);
+}
+
 // A program that has closed stderr, or never had it, gives its number to the next file it opens:
 // LevelDB's log, for one. What programs redirect their messages to is another matter.
 TEST_F(StatisticsTest, StderrsNumberOfAnotherFile) {

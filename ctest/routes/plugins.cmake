@@ -80,6 +80,19 @@ endforeach()
 plugin_test(type.PARTIAL plugin_host_alone type_plugin_PARTIAL "no LevelDB"
   "${ours}, no Other, derived")
 plugin_test(type.HOST plugin_host_alone type_plugin_HOST "no LevelDB" "${ours}, no Other, derived")
+# One with another C++ library than its program has: the loader gives it the program's types.
+set(libcxx_plugin "${CMAKE_CURRENT_BINARY_DIR}/type_plugin_libcxx.so")
+add_custom_command(OUTPUT "${libcxx_plugin}"
+  COMMAND "${ROUTES_CLANGXX}" -std=c++17 -O2 -stdlib=libc++ -fPIC -shared
+    "-I${LEVELDB_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/include"
+    "${CMAKE_CURRENT_SOURCE_DIR}/type_plugin.cc" -o "${libcxx_plugin}"
+    $<TARGET_FILE:routes_libcxx_host> "-Wl,-rpath,$<TARGET_FILE_DIR:routes_libcxx_host>"
+  DEPENDS type_plugin.cc routes_libcxx_host_build)
+add_custom_target(routes_type_plugin_libcxx ALL DEPENDS "${libcxx_plugin}")
+add_test(NAME routes.plugin.type.libcxx COMMAND routes_plugin_host_cxx "${libcxx_plugin}")
+set_tests_properties(routes.plugin.type.libcxx PROPERTIES LABELS routes TIMEOUT 60
+  ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
+  PASS_REGULAR_EXPRESSION "^no LevelDB\n${ours}, no Other\n$")
 # Of a program that has a C++ library, and so the half of what a type needs.
 plugin_test(type.HOST.cxx plugin_host_cxx type_plugin_HOST "no LevelDB" "${ours}, no Other, derived")
 foreach(kind PARTIAL HOST HOST.cxx)

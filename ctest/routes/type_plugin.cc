@@ -55,6 +55,7 @@ const leveldb::FilterPolicy *create() {
 extern "C" void run() {
   std::unique_ptr<const leveldb::FilterPolicy> policy(create());
   const bool is_other = dynamic_cast<const Other *>(policy.get()) != nullptr;
-  std::printf("a %s, %s%s\n", typeid(*policy).name(), is_other ? "an Other" : "no Other",
-              end(*policy));
+  const leveldb::FilterPolicy &it = *policy;
+  std::printf("a %s, %s%s\n", typeid(it).name(), is_other ? "an Other" : "no Other",
+              end(it));
 }

@@ -83,6 +83,7 @@ impl Tables {
     /// # Safety
     /// The module stays loaded.
     #[cfg(target_env = "gnu")]
+    #[inline(never)]
     unsafe fn around(address: *const c_void) -> Option<Tables> {
         // SAFETY: the caller's word. The loader has put the module at `base`, with that section.
         unsafe {

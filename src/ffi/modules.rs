@@ -124,6 +124,7 @@ pub(super) fn clear_error() {
 }
 
 /// How many definitions of these names there are outside our own module: none, one, or more.
+#[inline(never)]
 pub(super) fn others_have(names: &[&CStr]) -> usize {
     // As many as our own module may have, and two.
     let mut found = [ptr::null(); 8];

@@ -9,6 +9,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use super::elf;
 use super::modules::{self, Scope};
 
 /// The Itanium C++ ABI's `__si_class_type_info`; without its last field, a `__class_type_info`.
@@ -95,8 +96,17 @@ pub(super) fn complete(names: Names) {
 
     match names {
         Names { derived_methods: Some(methods), base: Some(base), .. } => {
+            // Of the C++ runtime that the base is an object of: a module may have linked one, and use that
+            // of the program.
+            // SAFETY: by the C++ ABI the base begins with the address of its virtual table, in a module
+            // that stays as long as the host.
+            let methods = unsafe {
+                let runtime = base.cast::<*const c_void>().read();
+                let derived = elf::definition_around(runtime, DERIVED_METHODS);
+                derived.filter(|derived| !derived.is_null()).unwrap_or(methods.as_ptr())
+            };
             TYPE_INFO.base.store(base.as_ptr(), Ordering::Release);
-            let methods = methods.as_ptr().wrapping_byte_add(FIRST_METHOD);
+            let methods = methods.cast_mut().wrapping_byte_add(FIRST_METHOD);
             TYPE_INFO.methods.store(methods, Ordering::Release);
             COMPLETE.store(true, Ordering::Release);
         }
