@@ -414,13 +414,12 @@ impl Notes<'_> {
         if bloom.asked < 1000 || bloom.filters == 0 {
             return;
         }
-        let (estimated, measured) = (bloom.estimated(), bloom.measured());
-        let noise = 4.0 * (estimated.max(1e-6) / bloom.asked as f64).sqrt();
+        let ((estimated, noise), measured) = (bloom.expected(), bloom.measured());
         if measured > 1.5 * estimated + noise {
             let text = format!(
-                "Absent keys pass more often ({}) than the fill of the filters explains ({}): keys \
-                 that differ little have hashes with much in common, and set bits in patterns that other \
-                 keys hit more often.",
+                "Absent keys pass more often ({}) than the fill of the filters explains ({}): all bits of \
+                 a key follow from one hash of 32 bits, and keys that differ little have hashes with much \
+                 in common.",
                 percent(measured),
                 percent(estimated)
             );

@@ -70,7 +70,8 @@ What the figures are:
   false positives  estimated from each filter's fill, the 32-bit hash included;
                    measured with about a million absent keys, of one table
                    200,000 at most: real ones with a few bytes exchanged
-                   where keys differ
+                   where keys differ. Of several filters each counts in
+                   both by its bytes
 
 Every data block is read, because only it says how many keys its filter holds.
 It is read once, from front to back, on all processors; memory is that of a few

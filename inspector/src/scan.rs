@@ -509,8 +509,7 @@ impl Scan {
                 let count = (filter.len() as f64 * per_byte).ceil() as u64;
                 if count > 0 {
                     let (asked, yes) = self.absent.ask(filter, &self.keys, count);
-                    bloom.asked += asked;
-                    bloom.yes += yes;
+                    bloom.add_answers(&FilterInfo::of(filter), filter.len() as f64, asked, yes);
                 }
             }
         }

@@ -51,15 +51,27 @@ pub struct BloomSums {
     pub keys_per_filter: Counts,
     pub probes: Counts,
     pub fill: [u64; FILL_STEPS],
-    /// By weight, so that estimate and measurement are of the same filters.
+    /// By weight, as all rates: otherwise a small table with another setting would move the measured
+    /// rate as much as a large one, and the estimated rate hardly.
     pub estimated_rate: f64,
     pub weight: f64,
     pub asked: u64,
     pub yes: u64,
+    pub asked_filters: AskedFilters,
     pub keys_checked: u64,
     pub keys_lost: u64,
     /// From the filters alone, where no data was read.
     pub estimated_keys: f64,
+}
+
+/// Of filters that were asked for absent keys, which may be fewer than there are.
+#[derive(Clone, Default)]
+pub struct AskedFilters {
+    measured_rate: f64,
+    estimated_rate: f64,
+    weight: f64,
+    /// How far chance moves the measured rate, squared, if the estimates are right.
+    variance: f64,
 }
 
 impl Sums {
@@ -102,6 +114,10 @@ impl BloomSums {
         self.weight += other.weight;
         self.asked += other.asked;
         self.yes += other.yes;
+        self.asked_filters.measured_rate += other.asked_filters.measured_rate;
+        self.asked_filters.estimated_rate += other.asked_filters.estimated_rate;
+        self.asked_filters.weight += other.asked_filters.weight;
+        self.asked_filters.variance += other.asked_filters.variance;
         self.keys_checked += other.keys_checked;
         self.keys_lost += other.keys_lost;
         self.estimated_keys += other.estimated_keys;
@@ -124,6 +140,20 @@ impl BloomSums {
         }
     }
 
+    /// Counts what a filter answered that was asked for absent keys; `weight` as in `add_filter`.
+    pub fn add_answers(&mut self, info: &FilterInfo, weight: f64, asked: u64, yes: u64) {
+        if asked == 0 {
+            return;
+        }
+        self.asked += asked;
+        self.yes += yes;
+        let (sums, estimated) = (&mut self.asked_filters, info.false_positive_rate);
+        sums.measured_rate += ratio(yes as f64, asked as f64) * weight;
+        sums.estimated_rate += estimated * weight;
+        sums.weight += weight;
+        sums.variance += estimated.max(1e-6) / asked as f64 * weight * weight;
+    }
+
     /// Bits per key, offsets and all.
     pub fn spent(&self, keys: f64) -> f64 {
         ratio(self.block_bytes as f64 * 8.0, keys)
@@ -138,7 +168,13 @@ impl BloomSums {
     }
 
     pub fn measured(&self) -> f64 {
-        ratio(self.yes as f64, self.asked as f64)
+        ratio(self.asked_filters.measured_rate, self.asked_filters.weight)
+    }
+
+    /// What the fill of the filters that were asked explains, and how far off chance alone may be.
+    pub fn expected(&self) -> (f64, f64) {
+        let sums = &self.asked_filters;
+        (ratio(sums.estimated_rate, sums.weight), 4.0 * ratio(sums.variance.sqrt(), sums.weight))
     }
 }
 
