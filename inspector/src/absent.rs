@@ -5,6 +5,7 @@
 //! differ; what all keys have in common stays.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use leveldb_bloom::key_may_match;
 
@@ -57,13 +58,21 @@ pub struct Absent {
     others: Vec<Vec<u8>>,
     seen: u64,
     candidate: Vec<u8>,
+    /// A hash of each key that was asked, with the filter's answer in the lowest bit.
+    answers: Vec<u64>,
 }
 
 const OTHERS: usize = 256;
 
 impl Default for Absent {
     fn default() -> Self {
-        Absent { state: 0x9e37_79b9_7f4a_7c15, others: Vec::new(), seen: 0, candidate: Vec::new() }
+        Absent {
+            state: 0x9e37_79b9_7f4a_7c15,
+            others: Vec::new(),
+            seen: 0,
+            candidate: Vec::new(),
+            answers: Vec::new(),
+        }
     }
 }
 
@@ -76,28 +85,34 @@ impl Absent {
     }
 
     /// Asks `filter` for `count` keys that are not in `keys`, those it was made for. Returns how many
-    /// were asked and how many of them it said yes to.
+    /// different ones were asked and how many of them it said yes to.
     pub fn ask(&mut self, filter: &[u8], keys: &Keys, count: u64) -> (u64, u64) {
         if keys.incomplete || keys.ends.is_empty() {
             return (0, 0);
         }
         self.remember(keys);
         let mut present: Option<HashSet<&[u8]>> = None;
-        let (mut asked, mut yes) = (0, 0);
+        self.answers.clear();
         for _ in 0..count {
             let key = keys.get(self.below(keys.ends.len()));
             self.change(key);
             // A no is right for sure; only a yes has to be looked at.
-            if key_may_match(&self.candidate, filter) {
+            let yes = key_may_match(&self.candidate, filter);
+            if yes {
                 let present = present.get_or_insert_with(|| keys.iter().collect());
                 if present.contains(&self.candidate[..]) {
                     continue;
                 }
-                yes += 1;
             }
-            asked += 1;
+            let mut hasher = DefaultHasher::new();
+            hasher.write(&self.candidate);
+            self.answers.push(hasher.finish() & !1 | u64::from(yes));
         }
-        (asked, yes)
+        // Of few keys few others can be made, and each of them again and again: its answer counts once.
+        self.answers.sort_unstable();
+        self.answers.dedup();
+        let yes = self.answers.iter().filter(|answer| *answer & 1 == 1).count();
+        (self.answers.len() as u64, yes as u64)
     }
 
     /// Keeps a few keys of each filter, in the place of earlier ones once there are enough.
@@ -179,8 +194,22 @@ mod tests {
         let (asked, yes) = Absent::default().ask(&filter, &keys(&all), 1000);
         assert!(asked < 200 && yes <= 5, "{asked} {yes}");
         assert_eq!(Absent::default().ask(&filter, &keys(&[]), 10), (0, 0));
-        let (asked, _) = Absent::default().ask(&filter, &keys(&[b""]), 10);
-        assert_eq!(asked, 10);
+        let (asked, _) = Absent::default().ask(&filter, &keys(&[b""]), 1);
+        assert_eq!(asked, 1);
+    }
+
+    #[test]
+    fn an_absent_key_counts_once() {
+        let mut absent = Absent::default();
+        let (one, other) = (&b"settings/1"[..], &b"settings/2"[..]);
+        absent.remember(&keys(&[other]));
+        // The other key, and fifteen with another last byte.
+        let all = BloomFilterPolicy::new(10).create_filter(&[one]).unwrap();
+        let (asked, yes) = absent.ask(&all, &keys(&[one]), 100_000);
+        assert!((10..=16).contains(&asked) && yes < asked, "{asked} {yes}");
+        // One that matches everything.
+        let (asked, yes) = absent.ask(&[0xff, 0xff, 6], &keys(&[one]), 100_000);
+        assert!((10..=16).contains(&asked) && yes == asked, "{asked} {yes}");
     }
 
     #[test]

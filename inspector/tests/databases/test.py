@@ -400,6 +400,16 @@ class Golden(unittest.TestCase):
             self.assertGreater(blooms[1]["false_positive_rate_measured"], 0.1)
             self.assertNotIn("rate", [note["topic"] for note in found["notes"]])
 
+    def test_an_absent_key_is_asked_once(self):
+        # Of ten keys that differ in their last byte there are nine others, and fifteen with another
+        # last byte.
+        pairs = [(b"settings/%d" % i, b"v" * 10_000) for i in range(10)]
+        path = written("ten-keys/000005.ldb", tables.write([[pair] for pair in pairs], Bloom().create))
+        bloom = inspect(path)["total"]["bloom"]
+        self.assertEqual(bloom["keys_checked"], 10)
+        self.assertLessEqual(bloom["absent_keys_asked"], 10 * (9 + 15))
+        self.assertGreater(bloom["absent_keys_asked"], 10 * 9)
+
     def test_histograms(self):
         paths = [by_leveldb(f"histograms-{value_bytes}", keys_, value_bytes)
                  for keys_, value_bytes in ((3000, 20), (1000, 300), (300, 1200))]
