@@ -1993,6 +1993,22 @@ class Reports(unittest.TestCase):
         if shutil.which("bash"):
             run("bash", "-n", "-c", command("completions", "bash").stdout)
 
+    @unittest.skipUnless(shutil.which("bash"), "there is no bash")
+    def test_bash_completes(self):
+        # As bash calls what `complete -F` names.
+        program = ('source <("$0" completions bash); words=(leveldb-bloom "$@"); '
+                   'asked=$(complete -p leveldb-bloom); asked=${asked#*-F }; '
+                   'COMP_WORDS=("${words[@]}") COMP_CWORD=$#; '
+                   '${asked%% *} leveldb-bloom "${words[-1]}" "${words[-2]}"; '
+                   'printf "%s\\n" "${COMPREPLY[@]}"')
+        for words, wanted in (
+                (["insp"], ["inspect"]), (["inspect", "--ht"], ["--html"]),
+                (["inspect", "DB", "--a"], ["--all"]), (["verify", "--li"], ["--limit"]),
+                (["probe", "--ba"], ["--base64"]), (["size", "--pl"], ["--plot"]),
+                (["completions", "z"], ["zsh"]), (["help", "ver"], ["verify"])):
+            done = run("bash", "--norc", "--noprofile", "-c", program, COMMAND, *words)
+            self.assertEqual((done.stdout.split(), done.stderr), (wanted, ""), words)
+
     def test_a_report_is_not_written_over_a_table(self):
         path = by_leveldb("html-over", 1000, 100)
         one = table_of(path)
