@@ -27,8 +27,8 @@ impl Findings {
 
     /// Why there are no figures, if there are none.
     pub fn nothing(&self) -> Option<&'static str> {
-        let any_used = self.reports.iter().any(|report| report.place.is_used());
-        (!any_used).then(|| reports::no_tables(&self.reports, &self.databases()))
+        let any_seen = self.reports.iter().any(Report::is_seen);
+        (!any_seen).then(|| reports::no_tables(&self.reports, &self.databases()))
     }
 }
 
@@ -54,7 +54,7 @@ pub fn describe(database: &Database) -> String {
 /// The names of the policies, with how many tables have them.
 fn policies(reports: &[Report]) -> String {
     let mut names: Vec<(&str, u64)> = Vec::new();
-    for report in reports.iter().filter(|report| report.place.is_used() && !report.vanished) {
+    for report in reports.iter().filter(|report| report.is_seen()) {
         let name = match &report.policy {
             Some(policy) => &policy.name,
             None if report.opened => "none",

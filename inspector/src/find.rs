@@ -111,7 +111,8 @@ pub enum Place {
     /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy under
     /// a name of somebody's own.
     Stray,
-    /// Either of these, and somebody wants to know about this very table.
+    /// Either of these, and somebody wants to know about this very table. One without a footer becomes
+    /// `Unused` once that is seen, since LevelDB may be writing it.
     Named,
     /// There is no MANIFEST to ask.
     Unknown,
@@ -138,31 +139,74 @@ pub struct Everything {
 /// The tables of all paths, or what is wrong with a path.
 pub fn find(paths: &[PathBuf]) -> Result<Everything, String> {
     let mut everything = Everything::default();
+    // Tables that were deleted, and why the first of them cannot be read.
+    let (mut gone, mut first_gone) = (0, None);
     for path in paths {
-        let found = add(path, &mut everything);
-        found.map_err(|error| format!("{}: {error}", text::path(path)))?;
+        let told = |error| format!("{}: {error}", text::path(path));
+        let before = everything.tables.len();
+        if let Some(error) = add(path, &mut everything).map_err(told)? {
+            gone += everything.tables.len() - before;
+            first_gone.get_or_insert_with(|| told(error));
+        }
     }
-    Ok(everything)
+    match first_gone {
+        // Whoever names nothing else is not told that all is well.
+        Some(error) if everything.databases.is_empty() && everything.tables.len() == gone => {
+            Err(error)
+        }
+        _ => Ok(everything),
+    }
 }
 
-fn add(path: &Path, everything: &mut Everything) -> Result<(), String> {
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-    if metadata.is_dir() {
+/// Why the path cannot be read, if it is that of a table which was deleted.
+fn add(path: &Path, everything: &mut Everything) -> Result<Option<String>, String> {
+    let metadata = fs::metadata(path);
+    if metadata.as_ref().is_ok_and(fs::Metadata::is_dir) {
         let known = everything.known.insert(fs::canonicalize(path).unwrap_or(path.into()), 0);
-        return if known.is_some() { Ok(()) } else { add_folder(path, everything) };
+        return match known {
+            Some(_) => Ok(None),
+            None => add_folder(path, everything).map(|()| None),
+        };
+    }
+    let is_table = has_extension(path, "ldb") || has_extension(path, "sst");
+    if let Err(error) = &metadata {
+        if error.kind() != io::ErrorKind::NotFound || !is_table {
+            return Err(error.to_string());
+        }
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     // A shell's DB/*.ldb names a folder thousands of times.
     let known = everything.database_of.iter().rev().flatten().find(|known| known.folder == folder);
-    let database = known.cloned().or_else(|| database(folder).map(Rc::new));
-    let table = add_table(path.to_path_buf(), metadata.len(), database.as_ref(), everything);
+    let known = known.cloned().or_else(|| database(folder).map(Rc::new));
+    let metadata = match metadata {
+        Ok(metadata) => metadata,
+        // The MANIFEST that was read may be older than what was done to its tables.
+        Err(error)
+            if known.as_deref().is_some_and(|known| was_deleted(path, known))
+                || database(folder).is_some_and(|now| was_deleted(path, &now)) =>
+        {
+            add_table(path.to_path_buf(), 0, known.as_ref(), everything);
+            return Ok(Some(error.to_string()));
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let table = add_table(path.to_path_buf(), metadata.len(), known.as_ref(), everything);
     if let Some(Found { place, .. }) = everything.tables.get_mut(table) {
         if !place.is_used() {
             *place = Place::Named;
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Whether a table that is not there is one that LevelDB had and does not need any more: a shell's
+/// DB/*.ldb names tables that a compaction may have deleted since.
+fn was_deleted(path: &Path, database: &Database) -> bool {
+    let number = number_of(path);
+    number.zip(database.version.as_ref().ok()).is_some_and(|(number, version)| {
+        number < version.next_file && !version.tables.contains_key(&number)
+    })
 }
 
 fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> {

@@ -45,12 +45,13 @@ Where to begin:
   leveldb-bloom size --keys 50M --rate 0.1%     how many bits per key?
 
 Databases are only read, without LOCK, so that a program may be running on
-them. Tables that it deletes in the meantime are said to be deleted, and are no
+them. Tables that it deletes in the meantime are said to be deleted, those that
+it has not written to their end not to be in the MANIFEST, and neither is an
 error.
 
 Exit status: 0 all is well; 1 something is wrong in a table, or a size cannot
 be had; 2 the command could not do what was asked, such as for a path that does
-not exist.";
+not exist, or tables that are all deleted, or not written to their end.";
 
 /// What the bloom filters of a LevelDB database hold and cost, and what they lose
 #[derive(Parser)]

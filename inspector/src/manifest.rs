@@ -22,6 +22,8 @@ pub struct Version {
     pub comparator: Option<String>,
     /// By file number.
     pub tables: BTreeMap<u64, LiveTable>,
+    /// No file had this number yet, nor any behind it.
+    pub next_file: u64,
 }
 
 /// A table that the database reads.
@@ -244,7 +246,10 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             1 => version.comparator = Some(printable(&String::from_utf8_lossy(bytes(record)?))),
             // Numbers of the log and the like.
             tag @ 2..=4 => {
-                varint(record)?;
+                let number = varint(record)?;
+                if tag == 3 {
+                    version.next_file = number;
+                }
                 *seen |= 1 << tag;
             }
             9 => drop(varint(record)?),

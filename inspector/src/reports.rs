@@ -14,10 +14,12 @@ pub const KEPT: usize = 20;
 
 /// The exit status of a command that looked at all of these.
 pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
+    let nothing_seen = databases.is_empty() && !reports.iter().any(Report::is_seen);
     let wrong = databases.iter().any(|database| database.is_wrong())
         || reports.iter().any(Report::is_wrong);
     let unreadable = databases.iter().any(|database| database.is_unreadable())
-        || reports.iter().any(Report::is_unreadable);
+        || reports.iter().any(Report::is_unreadable)
+        || nothing_seen;
     status_of(wrong, unreadable)
 }
 
@@ -82,7 +84,7 @@ pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
     let is_new = |database: &&Database| {
         database.version.as_ref().is_ok_and(|version| version.tables.is_empty())
     };
-    match (databases.iter().all(is_new), reports.is_empty()) {
+    match (!databases.is_empty() && databases.iter().all(is_new), reports.is_empty()) {
         (true, true) => "No tables yet: whatever was written is in the log.",
         (true, false) => "The MANIFEST names no tables.",
         (false, _) => "No table that LevelDB reads was found.",
@@ -94,11 +96,12 @@ pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
     match named {
         0 => String::new(),
-        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it."
+        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it, \
+              unless a program has only just written it."
             .into(),
         named => format!(
             "{} tables are here because they were named. They are not in the MANIFEST: LevelDB does not \
-             read them.",
+             read them, unless a program has only just written them.",
             count(named as u64)
         ),
     }

@@ -164,6 +164,11 @@ impl Report {
         self.place.is_used() && self.unreadable
     }
 
+    /// It is one that counts, and was there to look at.
+    pub fn is_seen(&self) -> bool {
+        self.place.is_used() && !self.vanished
+    }
+
     pub fn is_damaged(&self) -> bool {
         self.problem_count > 0 && !self.unreadable
     }
@@ -206,7 +211,14 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
     let other_length = file.other_length();
     match Table::open(file, Fast::default()) {
         Ok(table) => scan.table(&table, come_to),
-        Err(error) => scan.problem(error),
+        Err(error) => {
+            // What is written last says that it is a table.
+            let has_no_end = matches!(error.kind, Kind::Magic { .. } | Kind::Short { .. });
+            if found.place == Place::Named && found.number.is_some() && has_no_end {
+                scan.report.place = Place::Unused;
+            }
+            scan.problem(error);
+        }
     }
     if let Some(problem) = scan.report.problems.first_mut() {
         problem.text += &other_length;

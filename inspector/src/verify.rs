@@ -120,12 +120,12 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let worth = worth_of_named(reports.iter());
     let outside = [worth, fate].into_iter().filter(|text| !text.is_empty());
     let outside: String = outside.map(|text| wrap(&text, "")).collect();
-    let mut used = reports.iter().filter(|report| report.place.is_used()).peekable();
-    if used.peek().is_none() {
+    let mut seen = reports.iter().filter(|report| report.is_seen()).peekable();
+    if seen.peek().is_none() {
         let why = no_tables(reports, databases);
         return wrap(&format!("{why} There is nothing to verify."), "") + &outside;
     }
-    let total = sums(used);
+    let total = sums(seen);
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
     let unreadable = reports.iter().filter(|r| r.is_unreadable()).count();

@@ -1700,8 +1700,56 @@ class Paths(unittest.TestCase):
         done = command("verify", path)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("not in the MANIFEST", done.stdout)
-        # Asked for by name, it is judged as any other.
-        self.assertEqual(command("verify", os.path.join(path, "000999.ldb")).returncode, 1)
+        # Named as a shell does it, it is the same.
+        named = sorted(glob.glob(os.path.join(path, "*.ldb")))
+        self.assertEqual(len(named), 2)
+        for way in "verify", "inspect":
+            done = command(way, *named)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            text = " ".join(done.stdout.split())
+            self.assertIn("not in the MANIFEST", text)
+            self.assertRegex(text, "being written|it is writing")
+            self.assertNotIn("DAMAGED", text)
+        # Alone, there was nothing to look at.
+        for way in "verify", "inspect":
+            done = command(way, named[1])
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("No table that LevelDB reads was found.", done.stdout)
+            self.assertNotIn("no key is lost", done.stdout)
+        # One that ends as a table does is judged as any other.
+        damaged = bytearray(read(named[0]))
+        damaged[100] ^= 1
+        written(named[1], damaged)
+        self.assertEqual(command("verify", *named).returncode, 1)
+
+    def test_a_named_table_that_is_gone(self):
+        path = database("gone", (1, 50, table(keys(0, 100)), b"key00000000", b"key00000099"))
+        here = os.path.join(path, "000050.ldb")
+        for way in "verify", "inspect":
+            # As what a shell listed and a compaction has deleted since.
+            for args in (["000049.ldb", here], [here, "000049.sst"],
+                         ["000049.ldb", "000049.ldb", here]):
+                done = command(way, *(os.path.join(path, name) for name in args))
+                self.assertEqual((done.returncode, done.stderr), (0, ""), args)
+                self.assertRegex(done.stdout, r"000049.*deleted|1 table was\s+deleted")
+                self.assertIn(" 1 table" if way == "inspect" else "1 table, ", " " + done.stdout)
+            # No other name is known to have been a table's, nor a number that was not given yet.
+            for name in "49.ldb", "copy.ldb", "1000000.ldb", "000049.log":
+                done = command(way, os.path.join(path, name), here)
+                self.assertEqual(done.returncode, 2, name)
+                self.assertIn("No such file", done.stderr)
+            # Nor was anything looked at, if there is no other.
+            done = command(way, os.path.join(path, "000049.ldb"))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("No such file", done.stderr)
+        done = command("probe", os.path.join(path, "000049.ldb"), "key00000007")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No such file", done.stderr)
+        # One that the MANIFEST names is no compaction's doing.
+        os.rename(here, os.path.join(path, "000049.ldb"))
+        done = command("verify", here, os.path.join(path, "000049.ldb"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No such file", done.stderr)
 
     def test_keys_that_no_manifest_has_are_not_there(self):
         path = by_leveldb("cut-short", 1000, 100)
@@ -1776,13 +1824,18 @@ class Paths(unittest.TestCase):
                 self.assertIsNone(writer.poll(), "the writer ended")
                 self.assertLess(time.monotonic(), limit, "the writer wrote no table")
                 time.sleep(0.01)
-            seen = 0
+            seen = seen_of_named = 0
             for _ in range(10):
                 for way in ("verify", "inspect"):
                     done = command(way, path)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     seen += "no key is lost" in done.stdout
-            self.assertGreater(seen, 0)
+                    done = command(way, *glob.glob(os.path.join(path, "*.ldb")))
+                    # None may be left of those that there were.
+                    nothing = re.search("No such file|No table that", done.stdout + done.stderr)
+                    self.assertEqual(done.returncode, 2 if nothing else 0, done.stdout + done.stderr)
+                    seen_of_named += not nothing
+            self.assertGreater(min(seen, seen_of_named), 0)
             self.assertIsNone(writer.poll())
         finally:
             writer.stdin.close()
