@@ -287,8 +287,8 @@ impl Notes<'_> {
             (Weight::Note, text.to_owned())
         } else {
             let text = format!(
-                "{} of {} have no filters: they were written before a policy was set. They get them \
-                 when they are compacted (leveldb_compact_range).",
+                "{} of {} have no filters: they were written without a policy. They get filters when a \
+                 program that has a policy compacts them (leveldb_compact_range).",
                 count(without),
                 plural(self.total.tables, "table", "tables")
             );

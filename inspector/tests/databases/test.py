@@ -1940,10 +1940,13 @@ class Notes(unittest.TestCase):
     def test_tables_without_filters(self):
         without, with_ = by_leveldb("notes-without", 100, 20, bits_per_key=-1), by_leveldb("notes-with", 100, 20)
         for paths, text in (([with_], None), ([without], "There are no filters: no policy was set"),
-                            ([with_, without], "1 of 2 tables have no filters: they were written before")):
+                            ([with_, without], "1 of 2 tables have no filters: they were written without")):
             notes = {note["topic"]: note["text"] for note in inspect(*paths)["notes"]}
             self.assertEqual("no-filters" in notes, text is not None)
             self.assertIn(text or "", notes.get("no-filters", ""))
+        # Whoever wrote them, and when.
+        self.assertNotIn("before", notes["no-filters"])
+        self.assertIn("when a program that has a policy compacts them", notes["no-filters"])
 
     def test_absent_keys_that_pass_too_often(self):
         # A filter of as many bits as share a divisor of 13107 with 2^32 - 1.
