@@ -137,13 +137,21 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
         plural(total.entries, "entry", "entries"),
         count(total.bloom.keys_checked),
     );
-    let mut verdict = match lost {
-        0 => "no key is lost".to_owned(),
-        lost => plural(lost, "KEY IS LOST", "KEYS ARE LOST"),
+    // What was not seen is neither lost nor right.
+    let keys = match lost {
+        0 if total.entries == 0 && damaged + unreadable > 0 => None,
+        0 => Some("no key is lost".to_owned()),
+        lost => Some(plural(lost, "KEY IS LOST", "KEYS ARE LOST")),
     };
-    verdict += &match damaged {
-        0 => ", all checksums are right.".to_owned(),
-        damaged => format!(", {} DAMAGED.", plural(damaged as u64, "table is", "tables are")),
+    let blocks = match damaged {
+        0 if total.tables == 0 => None,
+        0 => Some("all checksums are right".to_owned()),
+        damaged => Some(plural(damaged as u64, "table is", "tables are") + " DAMAGED"),
+    };
+    let said: Vec<_> = [keys, blocks].into_iter().flatten().collect();
+    let mut verdict = match said.is_empty() {
+        true => String::new(),
+        false => said.join(", ") + ".",
     };
     if unreadable > 0 {
         let tables = plural(unreadable as u64, "table", "tables");

@@ -1264,6 +1264,8 @@ class Unusual(unittest.TestCase):
                 self.assertEqual(done.returncode, 2, done.stdout)
                 self.assertIn(text, done.stdout)
                 self.assertNotRegex(done.stdout, "DAMAGED|does not open")
+                # Nothing is said of keys that nobody saw.
+                self.assertEqual("no key is lost" in done.stdout, closed == manifest, done.stdout)
                 os.chmod(closed, 0o644)
             self.assertEqual(run(program, "verify", path, **other).returncode, 0)
 
@@ -1650,6 +1652,8 @@ class Paths(unittest.TestCase):
         done = command("verify", path)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"byte \d+: expected the magic number")
+        self.assertIn("1 table is DAMAGED", done.stdout)
+        self.assertNotIn("no key is lost", done.stdout)
         done = command("verify", written("short.ldb", b"short"))
         self.assertIn("expected at least 48 bytes, found 5", done.stdout)
         self.assertIn("found 0", command("verify", written("nothing.ldb", b"")).stdout)
