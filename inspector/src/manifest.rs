@@ -101,17 +101,34 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
         let Some(name) = current.strip_suffix(b"\n") else {
             return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));
         };
+        // C's open reads up to the first zero. What is before it LevelDB puts behind the folder's name,
+        // whatever it is: `./MANIFEST-000005`, or `/MANIFEST-000005`.
+        let name = name.split(|byte| *byte == 0).next().unwrap_or(name);
         let name = &*String::from_utf8_lossy(name);
-        if !name.starts_with("MANIFEST-") || name.contains(['/', '\\', '\0']) {
-            return Err(damaged("CURRENT does not name a MANIFEST"));
+        let mut path = folder.as_os_str().to_owned();
+        path.push("/");
+        path.push(name);
+        let path = Path::new(&path);
+        // LevelDB opens a folder, and cannot read it.
+        if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
+            return Err(damaged("CURRENT does not name a file"));
         }
-        match open(&folder.join(name)) {
+        match open(path) {
             Ok(file) => return replay(&mut BufReader::with_capacity(1 << 16, file)).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if attempt == 3 {
                     let said = "LevelDB says \"CURRENT points to a non-existent file\"";
                     return Err(damaged(&format!("{said}, {}", printable(name))));
                 }
+            }
+            // Too long a name, or one that goes on behind a file's: LevelDB cannot open it either.
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput
+                ) && (name.contains('/') || name.len() > 255) =>
+            {
+                return Err(damaged(&format!("CURRENT names what cannot be opened: {error}")));
             }
             Err(error) => return Err(error),
         }
