@@ -69,7 +69,8 @@ pub fn hex(bytes: &[u8]) -> String {
 /// A key as somebody can read it, and give it to `probe` again: text in quotes, or `hex:`.
 pub fn key(key: &[u8]) -> String {
     const MOST: usize = 80;
-    let is_text = |text: &&str| !text.is_empty() && !text.chars().any(char::is_control);
+    // Escapes would have to be told from what a key may hold itself, and `probe` knows none.
+    let is_text = |text: &&str| !text.is_empty() && printable(text) == *text;
     let text = match std::str::from_utf8(key).ok().filter(is_text) {
         Some(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
         None => format!("hex:{}", hex(key)),
@@ -178,6 +179,9 @@ mod tests {
         assert_eq!(key(b"user:1"), "\"user:1\"");
         assert_eq!(key(b"a\"b"), "\"a\\\"b\"");
         assert_eq!(key(b"a\0b"), "hex:610062");
+        assert_eq!(key("é\u{202e}".as_bytes()), "hex:c3a9e280ae");
+        assert_eq!(key("\u{2028}é".as_bytes()), "hex:e280a8c3a9");
+        assert_eq!(key("é".as_bytes()), "\"é\"");
         assert_eq!(key(b""), "hex:");
         assert!(key(&[0; 1000]).ends_with("... (1000 bytes)"));
     }

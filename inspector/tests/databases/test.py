@@ -1335,6 +1335,20 @@ class Unusual(unittest.TestCase):
             self.assertNotIn("\x1b", done.stdout)
         self.assertNotRegex(read(page), b"\x1b|\x07|[^>]<b>")
 
+    def test_keys_turn_no_line(self):
+        # What is behind the mark would be seen before it.
+        key = "a\u202egnp.exe\u2028all is well".encode()
+        path = database("turned", (1, 5, table([key]), key, key))
+        lose(table_of(path))
+        page = os.path.join(WORK, "turned.html")
+        for args in (["verify", path], ["verify", "--json", path], ["probe", path, key.decode()],
+                     ["inspect", "--html", page, path]):
+            done = command(*args)
+            self.assertNotRegex(done.stdout, "[\u202e\u2028]", args)
+            if args[0] != "inspect":
+                self.assertIn("hex:" + key.hex(), done.stdout)
+        self.assertNotRegex(read(page).decode(), "[\u202e\u2028]")
+
     def test_names_of_files_are_no_commands_to_a_terminal(self):
         name = "names\x1b[31m\x07\n"
         path = os.path.join(WORK, name)
