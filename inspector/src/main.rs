@@ -264,14 +264,27 @@ fn with_one_name(script: &str) -> String {
     script.replace("leveldb__subcmd__bloom", "leveldb__bloom")
 }
 
-fn main() -> ExitCode {
-    let result = match &Cli::parse().command {
+fn run() -> Result<ExitCode, Failure> {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        // --help and --version, which clap would print without a look at what becomes of it.
+        Err(told) if !told.use_stderr() => {
+            print(&told.render().to_string())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(error) => error.exit(),
+    };
+    match &command {
         Command::Inspect(args) => inspect::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Size(args) => size::run(args),
         Command::Completions { shell } => completions(*shell),
-    };
+    }
+}
+
+fn main() -> ExitCode {
+    let result = run();
     result.unwrap_or_else(|Failure(text)| {
         // A stderr that is full is no reason to say nothing with the status either.
         let _ = writeln!(io::stderr(), "leveldb-bloom: {text}");

@@ -1380,6 +1380,12 @@ class Unusual(unittest.TestCase):
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([COMMAND, "verify", "/no such path"], stderr=full, check=False)
         self.assertEqual(done.returncode, 2)
+        for args in (["verify", path], ["size"], ["--help"], ["verify", "--help"], ["--version"],
+                     ["help", "size"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([COMMAND, *args], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertIn(b"leveldb-bloom: stdout: ", done.stderr, args)
 
 
 class Ranges(unittest.TestCase):
