@@ -336,8 +336,9 @@ impl Notes<'_> {
             self.add(Weight::Wasted, "too-many-bits", text);
         } else if settings.most < 4 && self.total.bloom.filters > 0 {
             let text = format!(
-                "At {} bits per key a fifth of all absent keys and more pass the filters; 10 is usual.",
-                settings.most
+                "At {} an estimated {} of all absent keys pass the filters; 10 is usual.",
+                plural(settings.most.unsigned_abs().into(), "bit per key", "bits per key"),
+                percent(self.total.bloom.estimated())
             );
             self.add(Weight::Wasted, "too-few-bits", text);
         }
@@ -363,11 +364,12 @@ impl Notes<'_> {
         let minimum = bloom.filters as f64 * 64.0 / keys as f64;
         let slot = slot_of(&sums);
         let mut text = format!(
-            "{} bits per key cost you {} here, because {} only {} keys",
+            "{} bits per key cost you {} here, because {} only {} {}",
             bits_of(&sums),
             tenths(spent),
             if blocks > 1.5 { format!("{slot} of blocks hold") } else { "blocks hold".into() },
             tenths(per_filter),
+            if tenths(per_filter) == "1" { "key" } else { "keys" },
         );
         if minimum > f64::from(configured) {
             text += &format!(": a filter has at least 64 bits, {} per key", tenths(minimum));

@@ -106,8 +106,8 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
         let bits = bits_in(limit, keys);
         if bits.is_none() {
             remarks.push(format!(
-                "{} do not fit into {} at even 1 bit per key: the smallest filter takes {}.",
-                plural(args.keys, "key", "keys"),
+                "{} fit into {} at even 1 bit per key: the smallest filter takes {}.",
+                plural(args.keys, "key does not", "keys do not"),
                 bytes(limit),
                 filter_len(keys, 1).map_or("too much".into(), |len| bytes(len as u64))
             ));

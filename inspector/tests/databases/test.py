@@ -1931,7 +1931,7 @@ class Notes(unittest.TestCase):
         topics = {"settings-differ", "too-many-bits", "too-few-bits"}
         for bits, topic, text in (
                 ((10,), None, ""), ((4,), None, ""), ((44,), None, ""),
-                ((3,), "too-few-bits", "At 3 bits per key a fifth"),
+                ((3,), "too-few-bits", "At 3 bits per key an estimated 2"),
                 ((60,), "too-many-bits", "60 bits per key is more than can help"),
                 ((10, 20), "settings-differ", "No one setting"), ((10, 10), None, "")):
             notes = self.notes("settings", *map(self.of, bits))
@@ -1944,6 +1944,13 @@ class Notes(unittest.TestCase):
                 self.assertLessEqual(int(least), bits[0])
                 self.assertGreaterEqual(int((most or [least])[0]), bits[0])
             self.assertIn(text, notes.get(topic, ""))
+
+    def test_few_bits_of_few_keys(self):
+        # A key alone has 64 bits, whatever the setting: 1 of 64 absent keys passes.
+        blocks = [[(key, b"v" * 3000)] for key in keys(0, 100)]
+        notes = self.notes("few-bits", tables.write(blocks, Bloom(2).create))
+        self.assertRegex(notes["too-few-bits"], r"At 2 bits per key an estimated 1\.6\d % of all absent keys pass")
+        self.assertIn("blocks hold only 1 key:", notes["cost"])
 
     def test_filters_that_match_all(self):
         for probes, text in ((6, None), (0, "7 filters have a k of 0"), (31, "7 filters have a k of 0"),
@@ -2137,6 +2144,10 @@ class Reports(unittest.TestCase):
         self.assertIn("32-bit hash alone gives 1.16 %", found["remarks"][0])
         code, found = size("--keys", "1000", "--bytes", "1251")
         self.assertEqual(found["settings"][0]["bits_per_key"], 10)
+        for keys_, text in (("1", "1 key does not fit into 8 B"), ("2", "2 keys do not fit into 8 B")):
+            code, found = size("--keys", keys_, "--bytes", "8")
+            self.assertEqual(code, 1)
+            self.assertIn(text, found["remarks"][0])
         for keys_, bits, text in (("52428", "10", "shares a divisor"), ("5", "20", "so few keys")):
             args = "--keys", keys_, "--bits-per-key", bits
             self.assertIn(text, " ".join(size(*args)[1]["remarks"]))
