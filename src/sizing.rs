@@ -193,7 +193,7 @@ impl FilterInfo {
         };
         let bits = array.len() as u64 * 8;
         let bits_set = count_ones(array);
-        let fill = if bits == 0 { 0.0 } else { bits_set as f64 / bits as f64 };
+        let fill = if bits == 0 { 0.0 } else { real(bits_set) / real(bits) };
         let (estimated_keys, false_positive_rate) = match Filter::parse(filter) {
             Filter::Never => (0.0, 0.0),
             Filter::Always => (f64::INFINITY, 1.0),
@@ -220,8 +220,8 @@ fn estimate(bits: u64, bits_set: u64, k: u32) -> (f64, f64) {
     if bits_set >= reachable(bits) {
         return (f64::INFINITY, 1.0);
     }
-    let m = reachable(bits) as f64;
-    let fill = bits_set as f64 / m;
+    let m = real(reachable(bits));
+    let fill = real(bits_set) / m;
     let mut keys = m / f64::from(k) * (0.0 - ln(1.0 - fill));
     if !ThirdProbe::is_uniform(bits, k) {
         // A key's third probe may set no new bit: there are between this many keys and k / (k - 1)
@@ -263,7 +263,7 @@ impl ThirdProbe {
     }
 
     fn of(bits: u64, k: u32, keys: f64) -> ThirdProbe {
-        let m = reachable(bits) as f64;
+        let m = real(reachable(bits));
         let missed_by_others = exp(-f64::from(k.max(1) - 1) * keys / m);
         if Self::is_uniform(bits, k) {
             let share_set = 1.0 - exp(-keys / m);
@@ -286,6 +286,12 @@ impl ThirdProbe {
     }
 }
 
+/// A number of a filter's bits. No memory has 2^63 of them, and of a signed number fewer instructions make
+/// a float.
+fn real(bits: u64) -> f64 {
+    bits as i64 as f64
+}
+
 /// The bits that a 32-bit position can name.
 fn reachable(bits: u64) -> u64 {
     bits.min(1 << 32)
@@ -295,7 +301,7 @@ fn reachable(bits: u64) -> u64 {
 /// probes each.
 fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     let bits = reachable(bits);
-    let m = bits as f64;
+    let m = real(bits);
 
     let set = |positions: u32| power(fill, positions.min(k));
     let shifted = 1.0 + (1..k).map(|shift| 2.0 * set(shift)).sum::<f64>();
@@ -321,11 +327,10 @@ fn rate(bits: u64, k: u32, fill: f64, keys: f64) -> f64 {
     (1.0 - no * (1.0 - same_hash)).clamp(0.0, 1.0)
 }
 
-/// A loop, because `core` has no powers. Not inlined, nor written out by the compiler: `rate` would
-/// contain it three times.
+/// A loop, because `core` has no powers. Not inlined: `rate` would contain it three times.
 #[inline(never)]
 fn power(base: f64, exponent: u32) -> f64 {
-    (0..exponent).fold(1.0, |product, _| black_box(product * base))
+    (0..exponent).fold(1.0, |product, _| product * base)
 }
 
 /// How many steps modulo a multiple of `len` return after exactly `len` probes: Euler's totient.

@@ -41,11 +41,20 @@ class StatisticsTest : public testing::Test {
     EXPECT_EQ("", result.errors);
   }
 
-  // A line for each of the policies 1 to `count`, whatever their order, with what the program did.
-  static void ExpectLines(const std::string& text, pid_t pid, int count) {
-    std::set<uint64_t> seen;
+  // A line for each of the policies 1 to `count`, whatever their order, with what the program did; of those
+  // that did it late also one before, in which there is nothing.
+  static void ExpectLines(const std::string& text, pid_t pid, int count, bool late = false) {
+    std::set<uint64_t> seen, idle;
     for (const StatisticsLine& line : StatisticsLines(text)) {
       const uint64_t number = line.Number("bits_per_key");
+      if (late && line.Text("route") == "none") {
+        for (const char* name : {"filters", "keys", "filter_bytes", "queries", "negatives"}) {
+          EXPECT_EQ(0u, line.Number(name)) << name;
+        }
+        EXPECT_EQ(0u, number % 2) << "made late";
+        EXPECT_TRUE(idle.insert(number).second && seen.count(number) == 0) << number;
+        continue;
+      }
       EXPECT_TRUE(seen.insert(number).second) << "policy " << number << " was reported twice";
       EXPECT_EQ(static_cast<uint64_t>(pid), line.Number("pid"));
       EXPECT_EQ("callbacks", line.Text("route"));
@@ -58,6 +67,7 @@ class StatisticsTest : public testing::Test {
       EXPECT_NE("", line.Text("kernel"));
     }
     EXPECT_EQ(static_cast<size_t>(count), seen.size());
+    EXPECT_EQ(late ? static_cast<size_t>(count / 2) : 0, idle.size());
     if (!seen.empty()) {
       EXPECT_EQ(1u, *seen.begin());
       EXPECT_EQ(static_cast<uint64_t>(count), *seen.rbegin());
@@ -74,12 +84,12 @@ TEST_F(StatisticsTest, UnsetOrEmptyWritesNothing) {
 }
 
 TEST_F(StatisticsTest, Stderr) {
-  for (const char* how : {"destroy", "leave", "late", "quick"}) {
+  for (const std::string how : {"destroy", "leave", "late", "quick", "cut"}) {
     SCOPED_TRACE(how);
     const ChildResult result = Run("stderr", how, 12);
     EXPECT_EQ(0, result.status);
     EXPECT_EQ("not secure\n", result.output);
-    ExpectLines(result.errors, result.pid, 12);
+    ExpectLines(result.errors, result.pid, 12, how == "late");
   }
 }
 
@@ -132,13 +142,13 @@ TEST_F(StatisticsTest, FileIsAppendedTo) {
   const std::string before = "what was there\n";
   std::ofstream(file()) << before;
   std::string expected = before;
-  for (const char* how : {"destroy", "leave", "late"}) {
+  for (const std::string how : {"destroy", "leave", "late"}) {
     SCOPED_TRACE(how);
     const ChildResult result = Run(file(), how, 12);
     ExpectSilent(result);
     const std::string now = ReadFile(file());
     ASSERT_EQ(expected, now.substr(0, expected.size()));
-    ExpectLines(now.substr(expected.size()), result.pid, 12);
+    ExpectLines(now.substr(expected.size()), result.pid, 12, how == "late");
     expected = now;
   }
 }

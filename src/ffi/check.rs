@@ -77,8 +77,8 @@ impl Check {
     #[cold]
     fn report(&self, bits_per_key: i32, what: &str, advice: &str) {
         let mut line = Line::new();
-        line.text("leveldb_bloom: a filter policy of ");
-        line.number(bits_per_key.unsigned_abs().into());
+        let bits_per_key = bits_per_key.unsigned_abs();
+        line.text_and_number("leveldb_bloom: a filter policy of ", bits_per_key.into());
         line.text(" bits per key was ");
         line.text(what);
         line.text("; ");

@@ -44,8 +44,10 @@ impl Line {
         self.bytes.get(..self.len).unwrap_or(&[])
     }
 
+    // As above.
     #[inline(never)]
-    pub(super) fn number(&mut self, mut number: u64) {
+    pub(super) fn text_and_number(&mut self, text: &str, mut number: u64) {
+        self.text(text);
         let mut digits = [0; 20];
         let mut first = digits.len();
         for (i, digit) in digits.iter_mut().enumerate().rev() {

@@ -222,6 +222,8 @@ impl Object {
     /// Keeps the host's object. Not if another thread was first; and not, with `None`, an object of
     /// this or of another copy of this library, which would look for its caller's string, find us,
     /// and so on for ever.
+    // Once, not in both of its callers.
+    #[inline(never)]
     fn keep_delegate(&self, delegate: *mut FilterPolicy, route: Route) -> Option<Route> {
         let delegate = NonNull::new(delegate)?;
         // SAFETY: the host just made `delegate`, for us alone. It is deleted at once, or kept until

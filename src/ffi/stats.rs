@@ -70,11 +70,17 @@ pub(super) struct Counters {
     negatives: Count,
     check: Check,
     destination: Destination,
-    /// Whether the line was written: on destruction or at exit, whichever came first.
-    written: AtomicBool,
+    /// How many lines there were: one at exit, and another of what was done after it, if that was
+    /// anything; or the last.
+    lines: AtomicU8,
     /// The next in the list of living ones, guarded by `LIVING`'s mutex.
     next: AtomicPtr<Counters>,
 }
+
+const NO_LINE: u8 = 0;
+const ONE_LINE: u8 = 1;
+/// The policy has ended, and no line follows.
+const LAST_LINE: u8 = 2;
 
 /// Where the line goes.
 enum Destination {
@@ -159,7 +165,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         negatives: Count::new(0),
         check,
         destination,
-        written: AtomicBool::new(false),
+        lines: AtomicU8::new(NO_LINE),
         next: AtomicPtr::new(ptr::null_mut()),
     });
     let Some(counters) = counters else {
@@ -174,6 +180,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         // module whose handlers glibc drops when it is closed.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
+            libc::atexit(write_all);
             at_quick_exit(write_all);
         }
     }
@@ -185,7 +192,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
     Some(counters)
 }
 
-/// Writes the line, unless it was written at exit, and frees the counters.
+/// Writes the line, or one of what was done since exit, and frees the counters.
 ///
 /// # Safety
 /// `counters` came from [`start`], and this is the last use of it.
@@ -204,7 +211,7 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     // SAFETY: the caller's promise; it is no longer in the list, so that nobody else can find it.
     unsafe {
         let counters = counters.as_ptr();
-        (*counters).write();
+        (*counters).write(LAST_LINE);
         if let Destination::File(path) = (*counters).destination {
             memory::free(path.as_ptr().cast());
         }
@@ -229,17 +236,18 @@ extern "C" fn after_fork_in_child() {
     after_fork();
 }
 
-// At the end of the process, and as late as it can be: a policy may be a C++ program's global object, or
-// held by one, and work until that is destroyed. Handlers of atexit run in between. A module's list is
-// gone through from its end, and what has a number stands before what has none: before the entry by
-// which compilers destroy the module's global objects, should it be another's that we are linked into.
+// Once more, and as late as it can be: a policy may be a C++ program's global object, or held by one, and
+// work until that is destroyed, after `atexit`'s handlers. (Not here alone: until then a program may call
+// _exit, or close stderr.) A module's list is gone through from its end, and what has a number stands before
+// what has none: before the entry by which compilers destroy the module's global objects, should it be
+// another's that we are linked into.
 // SAFETY: the section is for functions that the loader calls, which have no arguments.
 #[unsafe(link_section = ".fini_array.00000")]
 #[used]
 static AT_EXIT: extern "C" fn() = write_all;
 
 extern "C" fn write_all() {
-    for_each_living(Counters::write);
+    for_each_living(|living| living.write(ONE_LINE));
 }
 
 fn for_each_living(visit: fn(&Counters)) {
@@ -263,7 +271,7 @@ impl Counters {
         }
         if self.check.destroy(self.policy.bits_per_key()) {
             owner.policy_ended();
-            self.write();
+            self.write(LAST_LINE);
         }
         true
     }
@@ -287,7 +295,7 @@ impl Counters {
 
     /// No line: nobody had the policy.
     pub(super) fn forgo(&self) {
-        self.written.store(true, Ordering::Relaxed);
+        self.lines.store(LAST_LINE, Ordering::Relaxed);
     }
 
     pub(super) fn set_route(&self, route: Route) {
@@ -299,37 +307,45 @@ impl Counters {
     }
 
     /// In a child of fork: what was counted before is the parent's to write.
+    #[inline(never)]
     fn forget(&self) {
-        let Counters { filters, keys, filter_bytes, queries, negatives, .. } = self;
-        for count in [filters, keys, filter_bytes, queries, negatives] {
-            count.store(0, Ordering::Relaxed);
-        }
+        let _ = self.take();
     }
 
-    /// Appends the line to its destination in one write, so that lines of several processes do
-    /// not mix.
-    fn write(&self) {
-        if self.written.swap(true, Ordering::AcqRel) {
+    /// Filters, keys, bytes of filters, queries and noes since this was last called.
+    fn take(&self) -> [u64; 5] {
+        let Counters { filters, keys, filter_bytes, queries, negatives, .. } = self;
+        #[allow(clippy::useless_conversion, reason = "Count is narrower on some machines")]
+        [filters, keys, filter_bytes, queries, negatives]
+            .map(|count| u64::from(count.swap(0, Ordering::Relaxed)))
+    }
+
+    /// Appends a line to its destination, in one write, so that lines of several processes do not mix: of
+    /// what was done since the line before, if there was one.
+    fn write(&self, lines: u8) {
+        let before = self.lines.fetch_max(lines, Ordering::AcqRel);
+        let [filters, keys, filter_bytes, queries, negatives] = self.take();
+        if before == LAST_LINE || (before == ONE_LINE && filters | queries == 0) {
             return;
         }
         let mut line = Line::new();
-        line.text("{\"version\":\"");
-        line.text(env!("CARGO_PKG_VERSION"));
-        line.text("\",\"pid\":");
-        // SAFETY: takes nothing and cannot fail.
-        line.number(unsafe { libc::getpid() }.unsigned_abs().into());
+        line.text_and_number(
+            concat!("{\"version\":\"", env!("CARGO_PKG_VERSION"), "\",\"pid\":"),
+            // SAFETY: takes nothing and cannot fail.
+            unsafe { libc::getpid() }.unsigned_abs().into(),
+        );
         line.text(",\"kernel\":\"");
         line.text(self.policy.kernel().name());
         line.text("\",\"route\":\"");
-        let route = if read(&self.filters) == 0 { 0 } else { self.route.load(Ordering::Relaxed) };
+        let route = if filters == 0 { 0 } else { self.route.load(Ordering::Relaxed) };
         line.text(Route::name_of(route));
-        line.text("\"");
-        field(&mut line, "bits_per_key", self.policy.bits_per_key().unsigned_abs().into());
-        field(&mut line, "filters", read(&self.filters));
-        field(&mut line, "keys", read(&self.keys));
-        field(&mut line, "filter_bytes", read(&self.filter_bytes));
-        field(&mut line, "queries", read(&self.queries));
-        field(&mut line, "negatives", read(&self.negatives));
+        let bits_per_key = self.policy.bits_per_key().unsigned_abs();
+        line.text_and_number("\",\"bits_per_key\":", bits_per_key.into());
+        line.text_and_number(",\"filters\":", filters);
+        line.text_and_number(",\"keys\":", keys);
+        line.text_and_number(",\"filter_bytes\":", filter_bytes);
+        line.text_and_number(",\"queries\":", queries);
+        line.text_and_number(",\"negatives\":", negatives);
         line.text("}\n");
         match self.destination {
             Destination::Nowhere => {}
@@ -340,17 +356,4 @@ impl Counters {
             }
         }
     }
-}
-
-#[inline(never)]
-fn field(line: &mut Line, name: &str, number: u64) {
-    line.text(",\"");
-    line.text(name);
-    line.text("\":");
-    line.number(number);
-}
-
-#[allow(clippy::useless_conversion, reason = "Count is narrower on some machines")]
-fn read(count: &Count) -> u64 {
-    u64::from(count.load(Ordering::Relaxed))
 }

@@ -1,0 +1,47 @@
+// A plugin with our archive (PLUGIN), whose policy is left when it is closed, and works on until the plugin's
+// global objects are destroyed; and the program that closes it.
+
+#include <cstdio>
+#include <cstdlib>
+
+#ifdef PLUGIN
+
+#include <leveldb_bloom.h>
+
+namespace {
+
+struct leveldb_bloom_policy* policy;
+
+void MakeFilter() {
+  const char* const keys[] = {"hello", "world"};
+  const size_t lengths[] = {5, 5};
+  size_t length;
+  free(leveldb_bloom_create_filter(policy, keys, lengths, 2, &length));
+}
+
+struct Last {
+  ~Last() {
+    for (int i = 0; i < 2; i++) MakeFilter();
+  }
+} last;
+
+}  // namespace
+
+extern "C" void run() {
+  policy = leveldb_bloom_policy_create(10);
+  MakeFilter();
+}
+
+#else
+
+#include <dlfcn.h>
+
+int main(int, char** arguments) {
+  void* const plugin = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+  if (plugin == nullptr) return fputs(dlerror(), stderr), 1;
+  reinterpret_cast<void (*)()>(dlsym(plugin, "run"))();
+  if (dlclose(plugin) != 0 || dlopen(arguments[1], RTLD_LAZY | RTLD_NOLOAD) != nullptr) return 2;
+  fputs("closed\n", stderr);
+}
+
+#endif
