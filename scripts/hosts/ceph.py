@@ -55,6 +55,8 @@ with open(CONFIGURATION, "w") as file:
 fsid = 6e6c3a0c-2f6e-4b6b-9d2b-1d7c3c1c4f10
 mon_host = 127.0.0.1:{free_port()}
 mon_data = {DATA}
+# However full the disk is: a few megabytes are written.
+mon_data_avail_crit = 0
 run_dir = {path("run")}
 log_file = {path("log")}
 auth_cluster_required = none
