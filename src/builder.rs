@@ -94,7 +94,8 @@ const MANY: usize = 8;
 /// Adds keys faster than [`add`](FilterBuilder::add) does one by one: of 1,000 keys of 100 bytes
 /// each took 2.5 ns in place of 17 (AVX-512, AMD EPYC of the fifth generation, 2026-11-24). Takes
 /// up to 128 keys from the iterator before it adds them, but fewer than eight one by one; if the
-/// iterator or a key's `as_ref` panics, those that it has taken and not added are not added. Where there is no memory, it does as `add` does.
+/// iterator or a key's `as_ref` panics, those that it has taken and not added are not added. Where
+/// there is no memory, it does as `add` does.
 impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();

@@ -18,12 +18,13 @@
 //!   their c with some key, so that their third probe finds its bit set.
 //!
 //! How near the estimate is, asked with random hashes (see the tests below): with 25 keys and more
-//! the real rate is mostly within a quarter of it (between 34 and 43 bits it may be a third less), where the textbook is off by 1.4 times at 10 bits per
-//! key and 20 keys, and by hundreds of times at 44 bits. With fewer keys and up to 16 bits the
-//! estimate is within a third of the real rate, and with three keys or fewer and 3 bits up to twice
-//! the real rate. With more than 16 bits the real rate, which is then below 4 % anyway, is up to
-//! 1.5 times the estimate with some twenty keys (0.037 % in place of 0.025 % at 40 bits), twice
-//! with ten, six times with fewer, and eight times with one key of 100 bits.
+//! the real rate is mostly within a quarter of it (between 34 and 43 bits it may be a third less),
+//! where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds of times at
+//! 44 bits. With fewer keys and up to 16 bits the estimate is within a third of the real rate, and
+//! with three keys or fewer and 3 bits up to twice the real rate. With more than 16 bits the real
+//! rate, which is then below 4 % anyway, is up to 1.5 times the estimate with some twenty keys
+//! (0.037 % in place of 0.025 % at 40 bits), twice with ten, six times with fewer, and eight times
+//! with one key of 100 bits.
 //!
 //! Not counted is what the number of bits may have in common with the hash. delta is 2^15 * h
 //! modulo 2^32 - 1, which is 3 * 5 * 17 * 257 * 65,537. Where the number of bits shares a divisor
@@ -59,9 +60,9 @@
 //! | 10,000,000 | 1.23 % | 1.19 % |
 //!
 //! The worst of 72 sizes, 15 bits and 100,000 keys, is 0.26 % for an estimate of 0.09 %. Powers of two
-//! are worse: 16 bits for each of 65,536 keys give 0.11 % in place of 0.055 %, of 262,144 0.28 % in
+//! are worse: 16 bits for each of 65,536 keys give 0.10 % in place of 0.055 %, of 262,144 0.29 % in
 //! place of 0.065 %, of 524,288 0.33 % in place of 0.069 %, of 1,048,576 0.26 % in place of 0.077 %; 32
-//! bits for each of 524,288 0.054 % in place of 0.012 %. At 8 bits it is 1.4 times the estimate at most.
+//! bits for each of 524,288 0.052 % in place of 0.012 %. At 8 bits it is 1.4 times the estimate at most.
 
 use core::ffi::CStr;
 use core::fmt;

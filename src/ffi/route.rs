@@ -260,19 +260,19 @@ fn find_with(
     let callers_own =
         unopened.or_else(|| module.and_then(|module| find_in(module, caller, trust, accept)));
     let found = callers_own.or_else(|| {
-        let imported = if caller.is_null() {
+        let callers_kind = if caller.is_null() {
             None
         } else {
             host_around(caller).or_else(|| imported_kind(caller))
         };
-        let mut accept_linked = |way| match (way, imported) {
+        let mut accept_linked = |way| match (way, callers_kind) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
             _ => accept.call(way),
         };
         let linked = module.and_then(|it| find_in(it, ptr::null(), trust, &mut accept_linked));
         // An object made by a host that the module does not link appends to that host's string, not
         // to the caller's.
-        let mut accept_of_others = |way| match (way, imported) {
+        let mut accept_of_others = |way| match (way, callers_kind) {
             (Way::Create(create), Some(_))
                 if in_library && !address::is_own(create as *const c_void) =>
             {
@@ -285,7 +285,7 @@ fn find_with(
             .or_else(|| find_linked(linked_create, trust, &mut accept_of_others))
             .or_else(|| find_in(&Scope::Global, ptr::null(), trust, &mut accept_of_others))
             .or_else(|| {
-                let way = match imported {
+                let way = match callers_kind {
                     Some(kind) => find_append(&scope, kind)
                         .or_else(|| find_append(&Scope::of_address(caller), kind))
                         .map(|append| Way::Append(append, kind.route)),

@@ -50,9 +50,10 @@ const PREFACE: &str = "\
  * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
  * is created, the policy appends a line of JSON there when it is destroyed, or when the process
  * returns from main or calls exit or quick_exit (a Go program does neither), and another of what it
- * does after that: what it made, what it was asked, and how it reached the database. LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see
- * leveldb_bloom_live_policies). Otherwise the library writes nothing, but that it refuses a value of
- * one of its variables, or why it stops a program that it cannot serve. */";
+ * does after that: what it made, what it was asked, and how it reached the database.
+ * LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see leveldb_bloom_live_policies).
+ * Otherwise the library writes nothing, but that it refuses a value of one of its variables, or why
+ * it stops a program that it cannot serve. */";
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
