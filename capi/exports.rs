@@ -218,8 +218,8 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 
 /// How many bloom policies of this library were created, by whatever function, and are not
 /// destroyed yet. Not counted are shared ones, and policies of your own callbacks
-/// (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy that
-/// is the state of one of these is.
+/// (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy used as
+/// the state of one is.
 ///
 /// The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
 /// it is "report" or "abort" when a policy is created, the policy stays in memory when it is
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter(
 /// to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
 /// `num_keys` + 1 offsets, the first of which need not be 0.
 ///
-/// LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling,
+/// LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, unaligned, negative or decreasing,
 /// or if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_fill_filter_offsets32(
@@ -682,8 +682,8 @@ pub extern "C" fn leveldb_bloom_bits_per_key_for(
     sizing::bits_per_key_for(false_positive_rate, num_keys)
 }
 
-/// Why that many bits per key are hardly what somebody wants: a sentence that lives as long as the
-/// process. NULL if they are sensible. Every number works all the same.
+/// A sentence that says why this number of bits per key is hardly useful, or NULL if it is sensible.
+/// It lives as long as the process. Every number works all the same.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_validate(bits_per_key: c_int) -> *const c_char {
     sizing::validate(bits_per_key)
@@ -722,8 +722,8 @@ const _: () = {
     );
 };
 
-/// Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT
-/// if `info` is NULL, or `filter` is with a length.
+/// Reads any bytes as a filter into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
+/// `info` is NULL, or `filter` is NULL with a length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_inspect(
     filter: *const c_char,

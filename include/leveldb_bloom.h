@@ -1,6 +1,7 @@
 /* LevelDB's built-in bloom filter, byte for byte, as a library of its own.
  *
- * Generated from capi/exports.rs and capi/shared/lib.rs: change those.
+ * Generated from capi/exports.rs and capi/shared/lib.rs (this comment from capi/shared/tests/header.rs):
+ * change those.
  *
  * Filters made here are read by LevelDB and the other way round. Ways to use them:
  *
@@ -13,16 +14,16 @@
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
- * and where an environment variable has it write; what looks for the host forgets dlerror's message.
+ * that uses it is closed; a shared one always does. errno changes only through malloc, or where an
+ * environment variable makes the library write; looking for the host clears dlerror's message.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
- * threads may use one while none destroys it. What makes a policy or a builder reads the
- * environment, and so does the first call that asks filters without a policy, or what is active; no
- * other thread may change it meanwhile.
+ * threads may use one while none destroys it. Making a policy or a builder reads the environment, and
+ * so does the first query without a policy, or for what is active; no other thread may change it
+ * meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
- * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
+ * that overflow and filters of any bytes are described at each function. A pointer that is not NULL
  * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
  * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
@@ -31,8 +32,8 @@
  * say so: LEVELDB_BLOOM_INVALID_ARGUMENT, or NULL from leveldb_bloom_create_filter, and nothing is
  * written. The functions that only answer (leveldb_bloom_key_may_match and _keys_may_match,
  * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
- * and key_may_match of the callbacks) take it for empty. What may be NULL besides is said at each
- * function; with no keys, nothing of theirs is looked at.
+ * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL;
+ * with no keys, nothing of theirs is looked at.
  *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
@@ -43,8 +44,8 @@
  * returns from main or calls exit or quick_exit (a Go program does neither), and another of what it
  * does after that: what it made, what it was asked, and how it reached the database.
  * LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see leveldb_bloom_live_policies).
- * Otherwise the library writes nothing, but that it refuses a value of one of its variables, or why
- * it stops a program that it cannot serve. */
+ * Otherwise the library only writes that it refuses a value of one of its variables, or why it stops
+ * a program that it cannot serve. */
 
 #ifndef LEVELDB_BLOOM_H
 #define LEVELDB_BLOOM_H
@@ -324,8 +325,8 @@ struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_ke
 /*
  How many bloom policies of this library were created, by whatever function, and are not
  destroyed yet. Not counted are shared ones, and policies of your own callbacks
- (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy that
- is the state of one of these is.
+ (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy used as
+ the state of one is.
 
  The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
  it is "report" or "abort" when a policy is created, the policy stays in memory when it is
@@ -393,7 +394,7 @@ int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
  to, not including, `data[offsets[i + 1]]`, as in Arrow's Binary and Utf8. There are
  `num_keys` + 1 offsets, the first of which need not be 0.
 
- LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, not aligned, negative or falling,
+ LEVELDB_BLOOM_INVALID_ARGUMENT also if the offsets are NULL, unaligned, negative or decreasing,
  or if one is beyond `data_length`. With no keys, `data` and `offsets` may be NULL.
  */
 int leveldb_bloom_fill_filter_offsets32(const struct leveldb_bloom_policy *policy,
@@ -629,14 +630,14 @@ double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 
 /*
- Why that many bits per key are hardly what somebody wants: a sentence that lives as long as the
- process. NULL if they are sensible. Every number works all the same.
+ A sentence that says why this number of bits per key is hardly useful, or NULL if it is sensible.
+ It lives as long as the process. Every number works all the same.
  */
 const char *leveldb_bloom_validate(int bits_per_key);
 
 /*
- Reads a filter, of any bytes, into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT
- if `info` is NULL, or `filter` is with a length.
+ Reads any bytes as a filter into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
+ `info` is NULL, or `filter` is NULL with a length.
  */
 int leveldb_bloom_inspect(const char *filter,
                           size_t filter_length,

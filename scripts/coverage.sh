@@ -7,10 +7,10 @@ usage() {
   cat <<'TEXT'
 usage: scripts/coverage.sh [--html] [--help]
 
-Runs the Rust tests of a build that counts what is reached, and prints, file by file, how many of the
-lines and branches of the core and of the kernels that this machine can run were. Tests themselves
-do not count. All must be reached, except what scripts/coverage/exempt.txt names with a reason: the
-script lists what else was not, and fails.
+Runs the Rust tests in a build that counts coverage, and prints, file by file, how many lines and
+branches of the core and of the kernels that this machine can run were reached, not counting tests. All
+must be, except what scripts/coverage/exempt.txt names with a reason: if anything else was not reached,
+the script lists it and fails.
 
 The C interface is not counted here: scripts/mutants.sh shows what its tests notice.
 

@@ -42,8 +42,8 @@ comes from `rustup target add`; where that cannot be had, from Debian's packages
   --debian          Debian's Rust 1.85 even where rustup is there
   --allow-missing   an architecture that cannot be set up is said, and is no failure
 
-Some nine minutes altogether: five for avx512, a minute and a half for s390x, aarch64, nehalem and
-haswell.
+Some nine minutes altogether: five for avx512, and a minute and a half for s390x, aarch64, nehalem and
+haswell together.
 Builds in target/.
 RUSTUP_TOOLCHAIN=1.85.0 (or another) chooses the compiler.
 TEXT

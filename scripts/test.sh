@@ -7,7 +7,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/test.sh [--quick | CTEST OPTION...] [--help]
 
-Sets up what is missing (as root on Debian; otherwise it says what to install) and runs every test:
+Sets up what is missing (as root on Debian; otherwise it says what to install) and runs what a change must pass:
 
   scripts               CONTRIBUTING.md names each; none has a pipe that may end in SIGPIPE
   rustfmt, clippy       formatting and lints, warnings denied
@@ -22,7 +22,7 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   scripts/page.sh       the page that shows the bits, in a headless Chromium
   scripts/ffi.sh        the library from other languages, with their real runtimes
   demo.sh               on fewer keys: that all it claims holds
-  benchmark             each row once: that it still runs, and that all sides agree with stock
+  benchmark             each quick row once: that it still runs, and that all sides agree with stock
 
   --quick               only the Rust part: no packages, half a minute
   CTEST OPTION...       handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out.

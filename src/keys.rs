@@ -38,8 +38,8 @@ impl fmt::Debug for FlatKeys<'_> {
     }
 }
 
-/// The offsets are negative, fall, or lie outside the data; or the data is not as long as the keys
-/// of one length are together.
+/// Offsets are negative, decrease, or lie outside the data; or the data is not as long as all keys
+/// of one length together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidOffsets;
 

@@ -450,8 +450,8 @@ pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item =
     }
 }
 
-/// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): for who
-/// asks many filters for one key, one after another, and hashes it once.
+/// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): to ask many
+/// filters for one key, one after another, and hash it once.
 ///
 /// ```
 /// let filter = leveldb_bloom::BloomFilterPolicy::new(10).create_filter(&["hello"])?;

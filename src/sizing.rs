@@ -142,7 +142,7 @@ impl core::error::Error for UnwiseBitsPerKey {}
 /// Checks that a number of bits per key is sensible.
 ///
 /// # Errors
-/// [`UnwiseBitsPerKey`], whose text says why it does not.
+/// [`UnwiseBitsPerKey`], whose text says why it is not.
 pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
     let text = match bits_per_key {
         ..=0 => c"no bits per key: one probe into 64 bits, however many keys; 10 is usual",

@@ -42,16 +42,16 @@ Where to begin:
   leveldb-bloom inspect --html report.html DB   with plots, to open in a browser
   leveldb-bloom verify DB && echo sound         no key is lost, no block damaged
   leveldb-bloom probe DB user:1234              why is this key (not) found?
-  leveldb-bloom size --keys 50M --rate 0.1%     how many bits per key?
+  leveldb-bloom size --keys 1000 --rate 1%      how many bits per key?
 
 Databases are only read, without LOCK, so that a program may be running on
-them. Tables that it deletes in the meantime are said to be deleted, those that
-it has not written to their end not to be in the MANIFEST, and neither is an
-error.
+them. Tables that it deletes meanwhile are reported as deleted, those not yet
+written to their end as not in the MANIFEST; neither is an error.
 
-Exit status: 0 all is well; 1 something is wrong in a table, or a size cannot
-be had; 2 the command could not do what was asked, such as for a path that does
-not exist, or tables that are all deleted, or not written to their end.";
+Exit status: 0 all is well; 1 a table is damaged or missing, a key is lost, or
+a size cannot be had; 2 the command could not do what was asked, such as for a
+path that does not exist, or tables that are all deleted meanwhile, or not
+written to their end.";
 
 /// What the bloom filters of a LevelDB database hold and cost, and what they lose
 #[derive(Parser)]

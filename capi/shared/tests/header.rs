@@ -9,7 +9,8 @@ use std::path::Path;
 const PREFACE: &str = "\
 /* LevelDB's built-in bloom filter, byte for byte, as a library of its own.
  *
- * Generated from capi/exports.rs and capi/shared/lib.rs: change those.
+ * Generated from capi/exports.rs and capi/shared/lib.rs (this comment from capi/shared/tests/header.rs):
+ * change those.
  *
  * Filters made here are read by LevelDB and the other way round. Ways to use them:
  *
@@ -22,16 +23,16 @@ const PREFACE: &str = "\
  *
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
- * that uses it is closed; a shared one always does. Nothing here touches errno, but through malloc
- * and where an environment variable has it write; what looks for the host forgets dlerror's message.
+ * that uses it is closed; a shared one always does. errno changes only through malloc, or where an
+ * environment variable makes the library write; looking for the host clears dlerror's message.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
- * threads may use one while none destroys it. What makes a policy or a builder reads the
- * environment, and so does the first call that asks filters without a policy, or what is active; no
- * other thread may change it meanwhile.
+ * threads may use one while none destroys it. Making a policy or a builder reads the environment, and
+ * so does the first query without a policy, or for what is active; no other thread may change it
+ * meanwhile.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
- * that overflow and filters of any bytes are spoken of at each function. A pointer that is not NULL
+ * that overflow and filters of any bytes are described at each function. A pointer that is not NULL
  * must point to as many readable (or writable) elements as the call says, aligned as C aligns them.
  * What a call writes must not overlap what it reads, nor anything else that it writes.
  *
@@ -40,8 +41,8 @@ const PREFACE: &str = "\
  * say so: LEVELDB_BLOOM_INVALID_ARGUMENT, or NULL from leveldb_bloom_create_filter, and nothing is
  * written. The functions that only answer (leveldb_bloom_key_may_match and _keys_may_match,
  * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
- * and key_may_match of the callbacks) take it for empty. What may be NULL besides is said at each
- * function; with no keys, nothing of theirs is looked at.
+ * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL;
+ * with no keys, nothing of theirs is looked at.
  *
  * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
@@ -52,8 +53,8 @@ const PREFACE: &str = "\
  * returns from main or calls exit or quick_exit (a Go program does neither), and another of what it
  * does after that: what it made, what it was asked, and how it reached the database.
  * LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see leveldb_bloom_live_policies).
- * Otherwise the library writes nothing, but that it refuses a value of one of its variables, or why
- * it stops a program that it cannot serve. */";
+ * Otherwise the library only writes that it refuses a value of one of its variables, or why it stops
+ * a program that it cannot serve. */";
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
