@@ -104,58 +104,6 @@ macro_rules! size_t {
     };
 }
 
-/// The names, once, for both looking them up and the linker. Macros, because `concat!` takes only
-/// literals.
-macro_rules! cxx11_host {
-    () => {
-        "_ZN7leveldb9DestroyDBERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_7OptionsE"
-    };
-}
-macro_rules! cxx11_append {
-    () => {
-        concat!("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc", size_t!())
-    };
-}
-macro_rules! cow_host {
-    () => {
-        "_ZN7leveldb9DestroyDBERKSsRKNS_7OptionsE"
-    };
-}
-macro_rules! cow_append {
-    () => {
-        concat!("_ZNSs6appendEPKc", size_t!())
-    };
-}
-macro_rules! libcxx_host { () => { "_ZN7leveldb9DestroyDBERKNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEERKNS_7OptionsE" } }
-macro_rules! libcxx_append {
-    () => {
-        concat!(
-            "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE6appendEPKc",
-            size_t!()
-        )
-    };
-}
-static STRING_KINDS: [StringKind; 3] = [
-    StringKind {
-        host: c_str(concat!(cxx11_host!(), "\0")),
-        append: c_str(concat!(cxx11_append!(), "\0")),
-        mark: "St7__cxx11",
-        route: Route::AppendCxx11,
-    },
-    StringKind {
-        host: c_str(concat!(cow_host!(), "\0")),
-        append: c_str(concat!(cow_append!(), "\0")),
-        mark: "Ss",
-        route: Route::AppendCopyOnWrite,
-    },
-    StringKind {
-        host: c_str(concat!(libcxx_host!(), "\0")),
-        append: c_str(concat!(libcxx_append!(), "\0")),
-        mark: "St3__1",
-        route: Route::AppendLibcxx,
-    },
-];
-
 pub(super) static CREATE: &CStr = c"leveldb_filterpolicy_create";
 pub(super) static ORIGINAL: &CStr = c"_ZN7leveldb20NewBloomFilterPolicyEi";
 
@@ -174,46 +122,52 @@ struct LinkedString {
     append: Option<Append>,
 }
 
-#[cfg(target_pointer_width = "64")]
-macro_rules! word {
-    () => {
-        ".quad "
-    };
-}
-#[cfg(not(target_pointer_width = "64"))]
-macro_rules! word {
-    () => {
-        ".long "
-    };
-}
-
-macro_rules! weak_references {
-    ($($name:expr),*) => {
+/// The names, once, for both looking them up and the linker. A macro, because `concat!` takes only
+/// literals.
+macro_rules! names {
+    (
+        $($route:ident, $mark:literal, $host:literal, $append:literal;)*
+        // In the order of `type_info::Names`.
+        $($type_info:literal;)*
+    ) => {
+        static STRING_KINDS: [StringKind; 3] = [$(StringKind {
+            host: c_str(concat!($host, "\0")),
+            append: c_str(concat!($append, size_t!(), "\0")),
+            mark: $mark,
+            route: Route::$route,
+        }),*];
+        // `.dc.a` is a word of an address's length.
         core::arch::global_asm!(
             ".pushsection .data.rel.ro.leveldb_bloom_linked,\"aw\"",
             ".balign 8",
             ".globl leveldb_bloom_linked",
             ".hidden leveldb_bloom_linked",
             "leveldb_bloom_linked:",
-            $(concat!(".weak ", $name), concat!(word!(), $name),)*
+            $(
+                concat!(".weak ", $host), concat!(".dc.a ", $host),
+                concat!(".weak ", $append, size_t!()), concat!(".dc.a ", $append, size_t!()),
+            )*
+            $(concat!(".weak ", $type_info), concat!(".dc.a ", $type_info),)*
             ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
             ".popsection",
         );
     };
 }
 
-weak_references!(
-    cxx11_host!(),
-    cxx11_append!(),
-    cow_host!(),
-    cow_append!(),
-    libcxx_host!(),
-    libcxx_append!(),
-    // In the order of `type_info::Names`.
-    "_ZTVN10__cxxabiv120__si_class_type_infoE",
-    "_ZTVN10__cxxabiv117__class_type_infoE",
-    "_ZTIN7leveldb12FilterPolicyE"
-);
+names! {
+    AppendCxx11, "St7__cxx11",
+        "_ZN7leveldb9DestroyDBERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_7OptionsE",
+        "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc";
+    AppendCopyOnWrite, "Ss",
+        "_ZN7leveldb9DestroyDBERKSsRKNS_7OptionsE",
+        "_ZNSs6appendEPKc";
+    AppendLibcxx, "St3__1",
+        "_ZN7leveldb9DestroyDBERKNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEERKNS_7OptionsE",
+        "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE6appendEPKc";
+    "_ZTVN10__cxxabiv120__si_class_type_infoE";
+    "_ZTVN10__cxxabiv117__class_type_infoE";
+    "_ZTIN7leveldb12FilterPolicyE";
+}
 
 unsafe extern "C" {
     #[link_name = "leveldb_bloom_linked"]
