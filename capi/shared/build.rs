@@ -2,18 +2,15 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|families| families.contains("unix")) {
-        // The ABI's name: changes only when the ABI does.
-        let major = env!("CARGO_PKG_VERSION_MAJOR");
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libleveldb_bloom.so.{major}");
-        // A host may close us while a policy of ours still lives.
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-        // Where other crates are built with it the crate libc leaves this to std, which is not
-        // here.
-        let system = "-Wl,--push-state,--as-needed,-ldl,-lpthread,-lc,--pop-state";
-        println!("cargo:rustc-cdylib-link-arg={system}");
-        link_soname(&format!("libleveldb_bloom.so.{major}"));
-    }
+    // The ABI's name: changes only when the ABI does.
+    let soname = concat!("libleveldb_bloom.so.", env!("CARGO_PKG_VERSION_MAJOR"));
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,{soname}");
+    // A host may close us while a policy of ours still lives.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    // Where other crates are built with it the crate libc leaves this to std, which is not here.
+    let system = "-Wl,--push-state,--as-needed,-ldl,-lpthread,-lc,--pop-state";
+    println!("cargo:rustc-cdylib-link-arg={system}");
+    link_soname(soname);
 }
 
 /// Puts the SONAME beside the library in target/PROFILE, where cargo does not, so that programs

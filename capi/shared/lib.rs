@@ -85,7 +85,6 @@ pub extern "C" fn new_bloom_filter_policy(bits_per_key: c_int) -> *mut leveldb_f
 // do. Where the linker does not drop the mention (on Arm, and anywhere in a build without link-time
 // optimisation, a debug build for one) the library could not be loaded. Hidden, because a Rust
 // program has its own. Nobody calls it, so that what it does is of no account.
-#[cfg(all(unix, not(target_vendor = "apple")))]
 core::arch::global_asm!(
     ".pushsection .text.rust_eh_personality,\"ax\",%progbits",
     ".hidden rust_eh_personality",

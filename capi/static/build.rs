@@ -25,7 +25,5 @@ fn main() {
     build.object(object).compile("leveldb_names");
     // Whoever links the archive is told that it needs libdl; since glibc 2.34 dlsym is in libc
     // itself.
-    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo:rustc-link-lib=dl");
-    }
+    println!("cargo:rustc-link-lib=dl");
 }

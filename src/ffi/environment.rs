@@ -5,11 +5,11 @@ use core::ffi::CStr;
 /// The value of an environment variable, unless it is empty or the process may not trust its
 /// environment, which in a setuid program belongs to whoever called it.
 pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: `name` is a C string. The value stays where it is unless another thread changes the
-    // environment meanwhile, which the library's documentation forbids, and which getenv would not
-    // survive either.
+    // SAFETY: getauxval takes any number, and `name` is a C string. The value stays where it is unless
+    // another thread changes the environment meanwhile, which the library's documentation forbids, and
+    // which getenv would not survive either.
     let value = unsafe {
-        if !trusted_environment() {
+        if libc::getauxval(libc::AT_SECURE) != 0 {
             return None;
         }
         let value = libc::getenv(name.as_ptr());
@@ -19,16 +19,4 @@ pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
         CStr::from_ptr(value)
     };
     (!value.is_empty()).then_some(value)
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn trusted_environment() -> bool {
-    // SAFETY: takes any number.
-    unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn trusted_environment() -> bool {
-    // SAFETY: take nothing and cannot fail.
-    unsafe { libc::getuid() == libc::geteuid() && libc::getgid() == libc::getegid() }
 }

@@ -73,7 +73,7 @@ pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
 /// before.
 #[inline(always)]
 fn no_select() {
-    #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
+    #[cfg(leveldb_bloom_asm)]
     // SAFETY: the assembly is empty.
     unsafe {
         core::arch::asm!("", options(nomem, nostack, preserves_flags));
