@@ -13,7 +13,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use bloom::ffi::abi::{Callbacks, Slice};
 use bloom::ffi::builder::Builder;
-use bloom::ffi::inside::{self, Info, sizing, version};
+use bloom::ffi::inside::{self, sizing, version};
 use bloom::ffi::policy::Policy;
 use bloom::ffi::{flat, functions, leveldb, lifetime, shared, status, vtable};
 
@@ -709,19 +709,6 @@ pub struct leveldb_bloom_info {
     pub false_positive_rate: f64,
 }
 
-const _: () = {
-    use core::mem::offset_of;
-    assert!(size_of::<leveldb_bloom_info>() == size_of::<Info>());
-    assert!(offset_of!(leveldb_bloom_info, bits_set) == offset_of!(Info, bits_set));
-    assert!(offset_of!(leveldb_bloom_info, probes) == offset_of!(Info, probes));
-    assert!(offset_of!(leveldb_bloom_info, fill) == offset_of!(Info, fill));
-    assert!(offset_of!(leveldb_bloom_info, estimated_keys) == offset_of!(Info, estimated_keys));
-    assert!(
-        offset_of!(leveldb_bloom_info, false_positive_rate)
-            == offset_of!(Info, false_positive_rate)
-    );
-};
-
 /// Reads any bytes as a filter into `*info`. LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT if
 /// `info` is NULL, or `filter` is NULL with a length.
 #[unsafe(no_mangle)]
@@ -731,7 +718,23 @@ pub unsafe extern "C" fn leveldb_bloom_inspect(
     info: *mut leveldb_bloom_info,
 ) -> c_int {
     // SAFETY: the C caller's promise, as the header asks for it.
-    unsafe { inside::inspect(filter, filter_length, info.cast()) }
+    match unsafe { inside::inspect(filter, filter_length) } {
+        Some(read) if !info.is_null() => {
+            let read = leveldb_bloom_info {
+                bits: read.bits,
+                bits_set: read.bits_set,
+                probes: read.probes,
+                reserved: 0,
+                fill: read.fill,
+                estimated_keys: read.estimated_keys,
+                false_positive_rate: read.false_positive_rate,
+            };
+            // SAFETY: not NULL, and the C caller's promise.
+            unsafe { info.write_unaligned(read) };
+            status::OK
+        }
+        _ => status::INVALID_ARGUMENT,
+    }
 }
 
 /// Stores up to `capacity` of the positions of the bits that a query of this filter for the key

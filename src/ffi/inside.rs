@@ -9,37 +9,15 @@ use crate::hash::bloom_hash;
 use crate::sizing::FilterInfo;
 use crate::{Positions, builder};
 
-/// What C knows as `struct leveldb_bloom_info`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs, reason = "documented in the C header and in FilterInfo")]
-pub struct Info {
-    pub bits: u64,
-    pub bits_set: u64,
-    pub probes: u32,
-    pub reserved: u32,
-    pub fill: f64,
-    pub estimated_keys: f64,
-    pub false_positive_rate: f64,
-}
-
-/// Reads a filter; a [`status`].
+/// Reads a filter; `None` where it is NULL with a length.
 ///
 /// # Safety
-/// `filter` is as `memory::bytes` asks; `info` is NULL or can be written.
-pub unsafe fn inspect(filter: *const c_char, filter_length: usize, info: *mut Info) -> c_int {
+/// `filter` is as `memory::bytes` asks.
+#[must_use]
+pub unsafe fn inspect(filter: *const c_char, filter_length: usize) -> Option<FilterInfo> {
     // SAFETY: the caller's promise.
     let filter = unsafe { bytes(filter, filter_length) };
-    if info.is_null() || filter.len() != filter_length {
-        return status::INVALID_ARGUMENT;
-    }
-    let FilterInfo { probes, bits, bits_set, fill, estimated_keys, false_positive_rate } =
-        FilterInfo::of(filter);
-    let read =
-        Info { bits, bits_set, probes, reserved: 0, fill, estimated_keys, false_positive_rate };
-    // SAFETY: not NULL, and the caller's promise.
-    unsafe { info.write_unaligned(read) };
-    status::OK
+    (filter.len() == filter_length).then(|| FilterInfo::of(filter))
 }
 
 /// The hash of a key.
