@@ -85,14 +85,18 @@ pub struct Callbacks {
     pub name: Name,
 }
 
-/// `leveldb_filterpolicy_create`.
+/// `leveldb_filterpolicy_create`. What it means if a callback is NULL is for whose function it is to
+/// decide.
 pub type CreatePolicy = unsafe extern "C" fn(
     *mut c_void,
-    Destructor,
-    CreateFilter,
-    KeyMayMatch,
-    Name,
+    Option<Destructor>,
+    Option<CreateFilter>,
+    Option<KeyMayMatch>,
+    Option<Name>,
 ) -> *mut FilterPolicy;
+
+/// The destructor of a state that needs none.
+pub(super) extern "C" fn no_destructor(_state: *mut c_void) {}
 
 /// `leveldb::NewBloomFilterPolicy(int)`.
 pub type NewPolicy = unsafe extern "C" fn(c_int) -> *mut FilterPolicy;

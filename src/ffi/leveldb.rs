@@ -120,41 +120,30 @@ pub unsafe fn filterpolicy_create(
     callbacks: PassedCallbacks,
     linked_create: Option<CreatePolicy>,
 ) -> *mut FilterPolicy {
-    // CreatePolicy with callbacks that may be NULL, because what that means is LevelDB's to decide:
-    // there a policy that is never destroyed needs no destructor.
-    type Next = unsafe extern "C" fn(
-        *mut c_void,
-        Option<Destructor>,
-        Option<CreateFilter>,
-        Option<KeyMayMatch>,
-        Option<Name>,
-    ) -> *mut FilterPolicy;
-
     let (destructor, create_filter, key_may_match, name) = callbacks;
-    let complete = create_filter.is_some() && key_may_match.is_some() && name.is_some();
-    let next = modules::next(route::CREATE).filter(|_| !complete || !route::several_leveldbs());
+    let complete = match (create_filter, key_may_match, name) {
+        (Some(create_filter), Some(key_may_match), Some(name)) => {
+            // Nor does LevelDB need one for a policy that is never destroyed.
+            let destructor = destructor.unwrap_or(abi::no_destructor);
+            Some(abi::Callbacks { destructor, create_filter, key_may_match, name })
+        }
+        _ => None,
+    };
+    let next =
+        modules::next(route::CREATE).filter(|_| complete.is_none() || !route::several_leveldbs());
     modules::clear_error();
     if let Some(next) = next {
         // SAFETY: `modules::next` found the name, to which LevelDB's C API gives this signature;
         // the arguments are the caller's.
         return unsafe {
-            let next = mem::transmute::<NonNull<c_void>, Next>(next);
+            let next = mem::transmute::<NonNull<c_void>, CreatePolicy>(next);
             next(state, destructor, create_filter, key_may_match, name)
         };
     }
-    let (Some(create_filter), Some(key_may_match), Some(name)) =
-        (create_filter, key_may_match, name)
-    else {
-        return ptr::null_mut();
-    };
-    let destructor = destructor.unwrap_or(nothing);
-    let callbacks = abi::Callbacks { destructor, create_filter, key_may_match, name };
+    let Some(callbacks) = complete else { return ptr::null_mut() };
     route::complete_type(linked_create);
     Object::custom(state, callbacks, linked_create)
 }
-
-/// The destructor of a state that needs none.
-extern "C" fn nothing(_state: *mut c_void) {}
 
 /// `leveldb_filterpolicy_destroy`. NULL is fine.
 ///

@@ -10,7 +10,7 @@ use core::hint;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice};
+use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice, no_destructor};
 use super::create_filter::create_filter;
 use super::functions::key_may_match;
 use super::lifetime::Owner;
@@ -196,10 +196,11 @@ impl Object {
                 };
                 // SAFETY: `route` found leveldb_filterpolicy_create, which takes callbacks with the
                 // state they are for. The state outlives the delegate, which `end` deletes first,
-                // and whose destructor, `keep`, leaves the state alone.
+                // and whose destructor leaves the state alone.
                 let delegate = unsafe {
                     let Callbacks { create_filter, key_may_match, name, .. } = *callbacks;
-                    create(state, keep, create_filter, key_may_match, name)
+                    let (create_filter, key_may_match) = (Some(create_filter), Some(key_may_match));
+                    create(state, Some(no_destructor), create_filter, key_may_match, Some(name))
                 };
                 self.keep_delegate(delegate, Route::Delegate)
             }
@@ -371,6 +372,3 @@ unsafe extern "C" fn custom_may_match(
         }
     }
 }
-
-/// The destructor of a delegate's state: none, because the state is ours.
-extern "C" fn keep(_state: *mut c_void) {}
