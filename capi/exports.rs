@@ -825,7 +825,7 @@ struct Malloc;
 static ALLOCATOR: Malloc = Malloc;
 
 // SAFETY: `alloc` gives malloc's memory, which is aligned for anything up to a word, and NULL for a
-// larger alignment. (The crate keeps bytes and keys in it.)
+// larger alignment. (The crate keeps bytes, keys and hashes in it.)
 #[cfg(not(test))]
 unsafe impl core::alloc::GlobalAlloc for Malloc {
     unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {
@@ -834,6 +834,16 @@ unsafe impl core::alloc::GlobalAlloc for Malloc {
         }
         // SAFETY: malloc takes any size.
         unsafe { libc::malloc(layout.size()).cast() }
+    }
+
+    unsafe fn realloc(
+        &self,
+        memory: *mut u8,
+        _layout: core::alloc::Layout,
+        size: usize,
+    ) -> *mut u8 {
+        // SAFETY: `alloc` gave it, and nobody has given it back, by the caller's word.
+        unsafe { libc::realloc(memory.cast(), size).cast() }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, _layout: core::alloc::Layout) {

@@ -1,5 +1,6 @@
-//! The filter builder for C, which keeps its hashes in memory from C's malloc.
+//! The filter builder for C.
 
+use alloc::vec::Vec;
 use core::ffi::{c_char, c_int};
 use core::ptr::{self, NonNull};
 
@@ -14,21 +15,16 @@ use crate::policy::BloomFilterPolicy;
 /// What C knows as `struct leveldb_bloom_builder`.
 pub struct Builder {
     policy: BloomFilterPolicy,
-    /// The keys' hashes: `len` of them in memory for `capacity`.
-    hashes: *mut u32,
-    len: usize,
-    capacity: usize,
+    /// Of the keys added.
+    hashes: Vec<u32>,
 }
-
-/// The first memory taken, in hashes.
-const FIRST_CAPACITY: usize = 256;
 
 impl Builder {
     /// A builder in C memory; NULL where there is none.
     #[must_use]
     pub fn create(bits_per_key: c_int) -> *mut Builder {
         let policy = BloomFilterPolicy::with_kernel(bits_per_key, choice::for_policy());
-        let builder = Builder { policy, hashes: ptr::null_mut(), len: 0, capacity: 0 };
+        let builder = Builder { policy, hashes: Vec::new() };
         memory::allocate_value(|| builder).map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
@@ -39,10 +35,10 @@ impl Builder {
     pub unsafe fn destroy(builder: *mut Builder) {
         // SAFETY: the caller's promise.
         unsafe {
-            if let Some(builder) = builder.as_ref() {
-                memory::free(builder.hashes.cast());
+            if !builder.is_null() {
+                builder.drop_in_place();
+                memory::free(builder.cast());
             }
-            memory::free(builder.cast());
         }
     }
 
@@ -56,11 +52,10 @@ impl Builder {
         if key.len() != key_length {
             return status::INVALID_ARGUMENT;
         }
-        match self.reserve(1) {
+        match self.append(1) {
             Some([hash, ..]) => *hash = bloom_hash(key),
             _ => return status::NO_MEMORY,
         }
-        self.len += 1;
         status::OK
     }
 
@@ -70,7 +65,7 @@ impl Builder {
             return status::INVALID_ARGUMENT;
         };
         let kernel = self.policy.kernel();
-        let Some(mut room) = self.reserve(keys.len()) else {
+        let Some(mut room) = self.append(keys.len()) else {
             return status::NO_MEMORY;
         };
         in_groups(keys.iter().map(Key::new), |group| {
@@ -81,14 +76,13 @@ impl Builder {
                 room = rest;
             }
         });
-        self.len += keys.len();
         status::OK
     }
 
     /// The number of keys added.
     #[must_use]
     pub fn num_keys(&self) -> usize {
-        self.len
+        self.hashes.len()
     }
 
     /// The length of the filter for `total_keys` keys, or, if that is 0, for those added; 0 where a
@@ -114,44 +108,33 @@ impl Builder {
         if filter.is_null() || filter_length != len {
             return status::INVALID_ARGUMENT;
         }
-        // SAFETY: the caller's promise; all of it is written before it becomes a slice. The first
-        // `len` hashes were written by `add` and `add_all`.
-        let (filter, hashes) = unsafe {
+        // SAFETY: the caller's promise; all of it is written before it becomes a slice.
+        let filter = unsafe {
             filter.write_bytes(0, len);
-            (memory::array_mut(filter.cast::<u8>(), len), memory::array(self.hashes, self.len))
+            memory::array_mut(filter.cast::<u8>(), len)
         };
-        self.policy.fill_from_hashes(hashes, filter);
-        self.len = 0;
+        self.policy.fill_from_hashes(&self.hashes, filter);
+        self.hashes.clear();
         status::OK
     }
 
     fn total(&self, total_keys: usize) -> usize {
-        if total_keys == 0 { self.len } else { total_keys }
+        if total_keys == 0 { self.num_keys() } else { total_keys }
     }
 
-    /// Memory, filled with zeros, for `more` hashes after those added; `None` where there is none.
-    fn reserve(&mut self, more: usize) -> Option<&mut [u32]> {
-        let needed = self.len.checked_add(more)?;
-        if needed > self.capacity {
-            let larger = needed.max(self.capacity.saturating_mul(2)).max(FIRST_CAPACITY);
-            // Twice as much may not be there where just enough is.
-            let (hashes, capacity) = [larger, needed].into_iter().find_map(|capacity| {
-                // SAFETY: `hashes` is NULL, or `reallocate` returned it here, and nobody else has
-                // it.
-                let hashes = unsafe { memory::reallocate(self.hashes, capacity) };
-                hashes.map(|hashes| (hashes, capacity))
-            })?;
-            (self.hashes, self.capacity) = (hashes.as_ptr(), capacity);
+    /// Zeros for so many hashes behind those that are there; `None`, and none added, where there is no
+    /// memory.
+    fn append(&mut self, more: usize) -> Option<&mut [u32]> {
+        let len = self.hashes.len();
+        let room = self.hashes.try_reserve(more);
+        // Twice as much may not be there where just enough is.
+        room.or_else(|_| self.hashes.try_reserve_exact(more)).ok()?;
+        let spare = self.hashes.spare_capacity_mut().get_mut(..more)?;
+        // SAFETY: `get_mut` found room for `more` hashes, and all of them are written.
+        unsafe {
+            spare.as_mut_ptr().write_bytes(0, more);
+            self.hashes.set_len(len + more);
         }
-        if more == 0 {
-            return Some(&mut []);
-        }
-        // SAFETY: `capacity`, which `reallocate` gave, is at least `len` + `more`; nobody else
-        // refers to the memory, and it is written before it becomes a slice.
-        Some(unsafe {
-            let start = self.hashes.add(self.len);
-            start.write_bytes(0, more);
-            memory::array_mut(start, more)
-        })
+        self.hashes.get_mut(len..)
     }
 }

@@ -155,19 +155,6 @@ pub(super) unsafe fn copy_of_text(text: *const c_char) -> Option<NonNull<c_char>
     NonNull::new(unsafe { libc::strdup(text) })
 }
 
-/// Memory from C's `malloc` (or none yet), made `len` values long with its contents kept. `None`,
-/// and nothing changed, where there is no memory.
-///
-/// # Safety
-/// `memory` is NULL or came from C's `malloc` and was not freed; it is not used afterwards unless
-/// this returned `None`.
-pub(super) unsafe fn reallocate<T: Copy>(memory: *mut T, len: usize) -> Option<NonNull<T>> {
-    const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
-    let size = len.checked_mul(size_of::<T>()).filter(|&size| size <= isize::MAX as usize)?;
-    // SAFETY: the caller's promise.
-    NonNull::new(unsafe { libc::realloc(memory.cast(), size.max(1)) }.cast())
-}
-
 /// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is no
 /// memory.
 #[inline]

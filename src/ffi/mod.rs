@@ -30,8 +30,8 @@
 //!   memory             the one place for foreign pointers, malloc and free
 //! ```
 //!
-//! Nothing here panics. Memory comes from C's malloc; so does a kernel's working memory, by the
-//! global allocator that capi/exports.rs sets.
+//! Nothing here panics. Memory comes from C's malloc; so do a kernel's working memory and a builder's
+//! list of hashes, by the global allocator that capi/exports.rs sets.
 //!
 //! An exception of the host passes through us, from two places:
 //!
