@@ -1,14 +1,14 @@
 //! `FilterPolicy::CreateFilter` of our objects: make the filter, let the host's string append it.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::abi::{Callbacks, Slice};
+use super::line::Line;
 use super::memory::{self, MATCH_ALL};
 use super::object::{Appender, Kind, Object};
 use super::stats::Route;
-use super::stderr;
 use crate::kernel::Key;
 use crate::policy::BloomFilterPolicy;
 
@@ -157,12 +157,11 @@ unsafe extern "C" fn release(call: *const Call) {
 /// could corrupt memory.
 #[cold]
 fn abort_without_string() -> ! {
-    const MESSAGE: &CStr =
-        c"leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n";
-    if let Some(descriptor) = stderr::descriptor() {
-        // SAFETY: the message is a constant of that length.
-        unsafe { libc::write(descriptor, MESSAGE.as_ptr().cast(), MESSAGE.count_bytes()) };
-    }
+    let mut line = Line::new();
+    line.text(
+        "leveldb_bloom: the caller's std::string cannot be found; see \"Not supported\" in README.md\n",
+    );
+    line.write_to(None);
     // SAFETY: takes nothing.
     unsafe { libc::abort() }
 }
