@@ -55,17 +55,21 @@ pub(super) unsafe fn two_bytes<'a>(
 /// Unless `len` is 0 or `data` NULL, `len` values of T at `data` can be read and do not change for
 /// 'a.
 pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
-    if len == 0
-        || data.is_null()
-        || !data.is_aligned()
-        || len > isize::MAX as usize / size_of::<T>().max(1)
-    {
+    if !is_array(data, len) {
         no_select();
         return &[];
     }
-    // SAFETY: the caller's promise; NULL, what is not aligned, and lengths that no slice may have,
-    // were refused above.
+    // SAFETY: the caller's promise, and `is_array`.
     unsafe { slice::from_raw_parts(data, len) }
+}
+
+/// Whether a slice of `len` values may lie at `data`, and has any.
+#[inline(always)]
+fn is_array<T>(data: *const T, len: usize) -> bool {
+    len != 0
+        && !data.is_null()
+        && data.is_aligned()
+        && len <= isize::MAX as usize / size_of::<T>().max(1)
 }
 
 /// Keeps the compiler from replacing the branch around it by conditional moves: what comes after
@@ -85,15 +89,10 @@ fn no_select() {
 /// # Safety
 /// As [`array`], and nobody else reads or writes the memory for 'a.
 pub(super) unsafe fn array_mut<'a, T>(data: *mut T, len: usize) -> &'a mut [T] {
-    if len == 0
-        || data.is_null()
-        || !data.is_aligned()
-        || len > isize::MAX as usize / size_of::<T>().max(1)
-    {
+    if !is_array(data, len) {
         return &mut [];
     }
-    // SAFETY: the caller's promise; NULL, what is not aligned, and lengths that no slice may have,
-    // were refused above.
+    // SAFETY: the caller's promise, and `is_array`.
     unsafe { slice::from_raw_parts_mut(data, len) }
 }
 
