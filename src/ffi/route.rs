@@ -240,9 +240,9 @@ fn find_with(
             .or_else(|| find_in(&Scope::Global, ptr::null(), trust, &mut accept_of_others))
             .or_else(|| {
                 let way = match callers_kind {
-                    Some(kind) => find_append(&scope, kind)
-                        .or_else(|| find_append(&Scope::of_address(caller), kind))
-                        .map(|append| Way::Append(append, kind.route)),
+                    Some(kind) => {
+                        find_append(&scope, kind).map(|append| Way::Append(append, kind.route))
+                    }
                     None if caller.is_null() => find_unanimous(trust),
                     None => None,
                 };
