@@ -214,11 +214,7 @@ fn find_with(
     let callers_own =
         unopened.or_else(|| module.and_then(|module| find_in(module, caller, trust, accept)));
     let found = callers_own.or_else(|| {
-        let callers_kind = if caller.is_null() {
-            None
-        } else {
-            host_around(caller).or_else(|| imported_kind(caller))
-        };
+        let callers_kind = host_around(caller).or_else(|| imported_kind(caller));
         let mut accept_linked = |way| match (way, callers_kind) {
             (Way::Append(_, route), Some(kind)) if route != kind.route => None,
             _ => accept.call(way),
@@ -290,7 +286,7 @@ fn find_unopened(
     if trusted { accept.call(Way::Append(append, kind.route)) } else { None }
 }
 
-/// The string of a LevelDB in the module around `caller`, which calls us.
+/// The string of a LevelDB in the module around `caller`, which calls us. (NULL lies in no module.)
 #[inline(never)]
 fn host_around(caller: *const c_void) -> Option<&'static StringKind> {
     string_kinds().iter().find(|kind| {
@@ -444,7 +440,7 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
-/// The string whose members the module around `caller` imports, if it is one kind only.
+/// The string whose members the module around `caller` imports, if it is one kind only; as there.
 #[inline(never)]
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
     // SAFETY: the caller's code is calling us.
