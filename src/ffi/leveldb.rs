@@ -68,7 +68,7 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
         Link::Static { create, .. } | Link::Source { create } => create,
         Link::Dynamic => None,
     };
-    route::complete_type(linked_create);
+    route::survey(linked_create);
     shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
@@ -77,7 +77,7 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
 /// each other for ever.
 #[inline(never)]
 fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static CStr)> {
-    let exists = route::exists(linked_create);
+    let exists = route::survey(linked_create);
     let original = modules::next(route::ORIGINAL);
     let is_another = exists && original.is_some() && has_another_policy();
     modules::clear_error();
@@ -141,7 +141,7 @@ pub unsafe fn filterpolicy_create(
         };
     }
     let Some(callbacks) = complete else { return ptr::null_mut() };
-    route::complete_type(linked_create);
+    route::survey(linked_create);
     Object::custom(state, callbacks, linked_create)
 }
 
@@ -190,7 +190,7 @@ pub fn active(link: Link) -> *const c_char {
         Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",
         Some(Route::AppendLibcxx) => c"leveldb_bloom (append-libc++)",
         Some(Route::Delegate) => c"leveldb_bloom (delegate)",
-        _ if route::exists(linked_create) => c"leveldb_bloom (decided when LevelDB calls)",
+        _ if route::survey(linked_create) => c"leveldb_bloom (decided when LevelDB calls)",
         _ => c"leveldb_bloom (no LevelDB found)",
     })
 }

@@ -315,17 +315,12 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
     }
 }
 
-/// Completes the type of our policies, as far as the modules allow: the host may ask for it before it
-/// asks for a filter.
-pub(super) fn complete_type(linked_create: Option<CreatePolicy>) {
-    exists(linked_create);
-}
-
-/// Whether any loaded module has a LevelDB whose string we know, or a C API to go through. Also
-/// completes the type of our policies, as far as the modules allow.
+/// Looks through the loaded modules before there is a caller to go by. Completes the type of our
+/// policies, as far as the modules allow: the host may ask for it before it asks for a filter. Returns
+/// whether any has a LevelDB whose string we know, or a C API to go through.
 // Not inlined into each caller: that saves a quarter of a kilobyte.
 #[inline(never)]
-pub(super) fn exists(linked_create: Option<CreatePolicy>) -> bool {
+pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
     let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
     // Further modules are looked through also where a way was found: a host outside the global
