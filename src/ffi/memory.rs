@@ -3,7 +3,7 @@
 //! LevelDB frees what a `create_filter` callback returned with C's `free`, so all of it comes
 //! from C's `malloc`; the two stay together in this file.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -145,13 +145,27 @@ pub(super) fn allocate_unset(len: usize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { libc::malloc(len.max(1)) }.cast())
 }
 
-/// A copy of a C string, from C's `malloc`. `None` where there is no memory.
-///
-/// # Safety
-/// `text` is a C string.
-pub(super) unsafe fn copy_of_text(text: *const c_char) -> Option<NonNull<c_char>> {
-    // SAFETY: the caller's promise.
-    NonNull::new(unsafe { libc::strdup(text) })
+/// A copy of a C string.
+pub(super) struct Text(NonNull<c_char>);
+
+impl Text {
+    /// `None` where there is no memory.
+    pub(super) fn copy_of(text: &CStr) -> Option<Text> {
+        // SAFETY: a C string.
+        NonNull::new(unsafe { libc::strdup(text.as_ptr()) }).map(Text)
+    }
+
+    /// Valid as long as `self`.
+    pub(super) fn as_ptr(&self) -> *const c_char {
+        self.0.as_ptr()
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        // SAFETY: `copy_of` made it, and nobody else has it.
+        unsafe { free(self.0.as_ptr().cast()) }
+    }
 }
 
 /// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is no

@@ -20,7 +20,7 @@ pub struct Policy {
     pub(super) policy: BloomFilterPolicy,
     /// A C string that lives as long as the policy.
     name: *const c_char,
-    transform: Option<NonNull<Transform>>,
+    transform: Option<Transform>,
     counters: Option<NonNull<Counters>>,
     reserve: Reserve,
     owner: Owner,
@@ -62,7 +62,7 @@ impl Policy {
     /// then left to the caller.
     ///
     /// # Safety
-    /// As [`Transform::create`], but `name` may be NULL.
+    /// As [`Transform::new`]; `name` is NULL or a C string.
     pub unsafe fn create_transformed(
         bits_per_key: c_int,
         name: *const c_char,
@@ -76,17 +76,10 @@ impl Policy {
             if name.is_null() || abi::is_taken(CStr::from_ptr(name)) {
                 return ptr::null_mut();
             }
-            Transform::create(name, canonicalise, destructor, state)
+            Transform::new(CStr::from_ptr(name), canonicalise, destructor, state)
         };
         let Some(transform) = transform else { return ptr::null_mut() };
-        // SAFETY: `Transform::create` just made it, and nobody else has it.
-        let name = unsafe { transform.as_ref() }.name();
-        let created = Self::in_c_memory(Owner::Caller, bits_per_key, name, Some(transform));
-        if created.is_null() {
-            // SAFETY: as above: no policy was made.
-            unsafe { Transform::destroy(transform) }
-        }
-        created
+        Self::in_c_memory(Owner::Caller, bits_per_key, transform.name(), Some(transform))
     }
 
     // Once, not in each of its callers.
@@ -95,7 +88,7 @@ impl Policy {
         owner: Owner,
         bits_per_key: c_int,
         name: *const c_char,
-        transform: Option<NonNull<Transform>>,
+        transform: Option<Transform>,
     ) -> *mut Policy {
         let made = memory::allocate_value(|| {
             let mut policy = Policy::new(bits_per_key, Route::Callbacks, owner);
@@ -129,7 +122,7 @@ impl Policy {
             Owner::Caller => {
                 let kept =
                     self.counters().is_some_and(|counters| counters.note_destruction(self.owner));
-                if let (true, Some(transform)) = (kept, self.transform()) {
+                if let (true, Some(transform)) = (kept, &self.transform) {
                     // SAFETY: whoever destroys a policy does not use it at the same time.
                     unsafe { transform.end_state() };
                 }
@@ -318,7 +311,7 @@ impl Policy {
     fn insert_group(&self, group: &[Key<'_>], filter: &mut [u8]) -> bool {
         let mut hashes = [0; GROUP];
         let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
-        match self.transform() {
+        match &self.transform {
             None => self.policy.kernel().hash_keys(group, hashes),
             Some(transform) => {
                 self.check_use();
@@ -343,7 +336,7 @@ impl Policy {
         filter: *const c_char,
         filter_length: usize,
     ) -> bool {
-        if self.transform().is_none() && self.counters().is_none() {
+        if self.transform.is_none() && self.counters().is_none() {
             // SAFETY: the caller's promise.
             let usual = unsafe { memory::two_bytes((key, key_length), (filter, filter_length)) };
             if let Some((key, filter)) = usual {
@@ -369,7 +362,7 @@ impl Policy {
     ) -> bool {
         // SAFETY: the caller's promise.
         let (key, filter) = unsafe { (bytes(key, key_length), bytes(filter, filter_length)) };
-        let answer = match self.transform() {
+        let answer = match &self.transform {
             None => self.policy.key_may_match(key, filter),
             Some(transform) => transform.hash(key).is_none_or(|hash| hash_may_match(hash, filter)),
         };
@@ -400,11 +393,6 @@ impl Policy {
         }
     }
 
-    fn transform(&self) -> Option<&Transform> {
-        // SAFETY: made for this policy alone; `drop` takes it out before it frees it.
-        self.transform.map(|transform| unsafe { transform.as_ref() })
-    }
-
     pub(super) fn counters(&self) -> Option<&Counters> {
         // SAFETY: `stats::start` made them for this policy alone; `drop` takes them out before it
         // frees them.
@@ -415,13 +403,9 @@ impl Policy {
 impl Drop for Policy {
     fn drop(&mut self) {
         self.owner.policy_ended();
-        if let Some(transform) = self.transform.take() {
-            // SAFETY: `create_transformed` made it for this policy alone, and nobody uses a policy
-            // that is dropped.
-            unsafe {
-                transform.as_ref().end_state();
-                Transform::destroy(transform);
-            }
+        if let Some(transform) = &self.transform {
+            // SAFETY: nobody uses a policy that is dropped.
+            unsafe { transform.end_state() }
         }
         if let Some(counters) = self.counters.take() {
             // SAFETY: `new` started them for this policy alone, and nobody uses a policy that is

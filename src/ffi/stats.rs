@@ -3,7 +3,7 @@
 //! Counting is chosen when a policy is made. One that does not count has no [`Counters`], and its
 //! object has a table of functions that never look for them.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_int};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ use super::check::Check;
 use super::environment::environment;
 use super::lifetime::Owner;
 use super::line::Line;
-use super::memory;
+use super::memory::{self, Text};
 use crate::BloomFilterPolicy;
 
 #[cfg(target_has_atomic = "64")]
@@ -87,8 +87,7 @@ enum Destination {
     /// Nobody asked for it.
     Nowhere,
     Stderr,
-    /// A path from `strdup`.
-    File(NonNull<c_char>),
+    File(Text),
 }
 
 /// Every policy that counts and lives, for the report at exit.
@@ -148,12 +147,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         None if check.is_on() => Destination::Nowhere,
         None => return None,
         Some(destination) if destination == c"stderr" => Destination::Stderr,
-        // SAFETY: `environment` gave a C string.
-        Some(path) => Destination::File(unsafe { memory::copy_of_text(path.as_ptr()) }?),
-    };
-    let file = match destination {
-        Destination::File(path) => path.as_ptr(),
-        _ => ptr::null_mut(),
+        Some(path) => Destination::File(Text::copy_of(path)?),
     };
     let counters = memory::allocate_value(|| Counters {
         policy: *policy,
@@ -167,12 +161,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         destination,
         lines: AtomicU8::new(NO_LINE),
         next: AtomicPtr::new(ptr::null_mut()),
-    });
-    let Some(counters) = counters else {
-        // SAFETY: `file` is what `copy_of_text` gave above, or NULL.
-        unsafe { memory::free(file.cast()) };
-        return None;
-    };
+    })?;
     if !PREPARED.swap(true, Ordering::AcqRel) {
         // In a child of fork the threads are gone that could unlock the mutex, so no other may hold
         // it then.
@@ -212,9 +201,7 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     unsafe {
         let counters = counters.as_ptr();
         (*counters).write(LAST_LINE);
-        if let Destination::File(path) = (*counters).destination {
-            memory::free(path.as_ptr().cast());
-        }
+        counters.drop_in_place();
         memory::free(counters.cast());
     }
 }
@@ -347,11 +334,11 @@ impl Counters {
         line.text_and_number(",\"queries\":", queries);
         line.text_and_number(",\"negatives\":", negatives);
         line.text("}\n");
-        match self.destination {
+        match &self.destination {
             Destination::Nowhere => {}
             Destination::Stderr => line.write_to(None),
             Destination::File(path) => {
-                // SAFETY: `start` copied it, and `finish` frees it last.
+                // SAFETY: a `Text` is a C string.
                 line.write_to(Some(unsafe { CStr::from_ptr(path.as_ptr()) }));
             }
         }

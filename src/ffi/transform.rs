@@ -1,12 +1,11 @@
 //! A policy whose keys go through the user's callback first: for comparators that ignore a part of
 //! the key, so that all keys they call equal have one canonical form.
 
-use core::ffi::{c_char, c_void};
-use core::ptr::NonNull;
+use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::abi::Destructor;
-use super::memory;
+use super::memory::{self, Text};
 use crate::hash::bloom_hash;
 
 /// Writes the canonical form of a key to `buffer` if it fits, and returns its length.
@@ -18,12 +17,13 @@ pub type Canonicalise = unsafe extern "C" fn(
     buffer_length: usize,
 ) -> usize;
 
-/// A policy's callback and its state, in C memory.
+/// A policy's callback and its state.
 pub(super) struct Transform {
     canonicalise: Canonicalise,
     destructor: Option<Destructor>,
     state: *mut c_void,
-    name: NonNull<c_char>,
+    /// The name of the policy.
+    name: Text,
     /// Whether the state has ended, which it does before the policy if that is kept in memory. Then
     /// no key has a canonical form any more.
     ended: AtomicBool,
@@ -33,27 +33,18 @@ pub(super) struct Transform {
 const ON_STACK: usize = 256;
 
 impl Transform {
-    /// `None`, with nothing taken over, where there is no memory.
+    /// `None` where there is no memory.
     ///
     /// # Safety
-    /// `name` is a C string; the callbacks may be called with `state`, from any thread, until the
-    /// destructor is.
-    pub(super) unsafe fn create(
-        name: *const c_char,
+    /// The callbacks may be called with `state`, from any thread, until the destructor is.
+    pub(super) unsafe fn new(
+        name: &CStr,
         canonicalise: Canonicalise,
         destructor: Option<Destructor>,
         state: *mut c_void,
-    ) -> Option<NonNull<Transform>> {
-        // SAFETY: the caller's promise.
-        let name = unsafe { memory::copy_of_text(name) }?;
-        let ended = AtomicBool::new(false);
-        let made =
-            memory::allocate_value(|| Transform { canonicalise, destructor, state, name, ended });
-        if made.is_none() {
-            // SAFETY: `copy_of_text` gave it above, and nobody else has it.
-            unsafe { memory::free(name.as_ptr().cast()) };
-        }
-        made
+    ) -> Option<Transform> {
+        let (name, ended) = (Text::copy_of(name)?, AtomicBool::new(false));
+        Some(Transform { canonicalise, destructor, state, name, ended })
     }
 
     /// Ends the state, but keeps the rest, so that later uses of the policy can be reported.
@@ -64,24 +55,13 @@ impl Transform {
         if let (false, Some(destructor)) =
             (self.ended.swap(true, Ordering::AcqRel), self.destructor)
         {
-            // SAFETY: `create`'s caller gave the destructor together with this state; `swap` lets
+            // SAFETY: `new`'s caller gave the destructor together with this state; `swap` lets
             // only one call through, and by the caller's word nobody uses the state meanwhile.
             unsafe { destructor(self.state) }
         }
     }
 
-    /// Gives the memory back, without ending the state.
-    ///
-    /// # Safety
-    /// `transform` came from [`create`](Self::create), and nobody uses it any more.
-    pub(super) unsafe fn destroy(transform: NonNull<Transform>) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            memory::free(transform.as_ref().name.as_ptr().cast());
-            memory::free(transform.as_ptr().cast());
-        }
-    }
-
+    /// A C string, valid as long as `self`, wherever that is moved.
     pub(super) fn name(&self) -> *const c_char {
         self.name.as_ptr()
     }
@@ -113,7 +93,7 @@ impl Transform {
     fn call(&self, key: &[u8], buffer: &mut [u8]) -> usize {
         // Never NULL, which memcpy and std::string_view may not be given even with a length of 0.
         let key_ptr = if key.is_empty() { c"".as_ptr() } else { key.as_ptr().cast() };
-        // SAFETY: `create`'s caller promised it for this state, any key and any buffer.
+        // SAFETY: `new`'s caller promised it for this state, any key and any buffer.
         unsafe {
             (self.canonicalise)(
                 self.state,
