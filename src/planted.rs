@@ -1,5 +1,6 @@
 //! Faults put in on purpose, one at a time, to see that each check of scripts/memory.sh finds the
 //! kind of fault it is there for. No Cargo feature turns them on, only
+//! `RUSTFLAGS='--cfg leveldb_bloom_planted --cfg leveldb_bloom_planted="leak"'`.
 
 use core::mem::MaybeUninit;
 

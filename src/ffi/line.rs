@@ -109,7 +109,8 @@ impl Line {
 /// Runs `write`, which returns whether it succeeded, and takes back the signal that it may have
 /// raised in this thread. A signal that was pending before stays pending.
 fn without_signals(write: impl FnOnce() -> bool) {
-    /// A bit for each of the first signals, as every C library for Linux passes them to it.
+    /// A bit for each of the first signals, as every C library for Linux passes them to it. (With
+    /// sigaddset and sigismember the library had 336 bytes more.)
     fn first_word(set: &mut libc::sigset_t) -> &mut c_ulong {
         const { assert!(align_of::<libc::sigset_t>() >= align_of::<c_ulong>()) };
         // SAFETY: a set begins with a word, and has no bits that must not be set.

@@ -1,5 +1,8 @@
 //! The edge to C and C++: what the C libraries export is made of the items here.
 //!
+//! The *host* is the LevelDB that uses a policy of ours: nothing is known of it when we are built. A
+//! *route* is how CreateFilter gets a filter into its `std::string`.
+//!
 //! ```text
 //! capi/exports.rs      the exported names, a few lines each
 //!   functions          what C asks without a policy
@@ -8,7 +11,8 @@
 //!     flat               the same for keys concatenated in one buffer
 //!     builder            and for keys as they come
 //!   inside             what a filter's bytes say; sizing, and the version
-//!   vtable             the callbacks that any leveldb_filterpolicy_create takes
+//!   vtable             the callbacks that any leveldb_filterpolicy_create takes (C's table of four
+//!                      functions; the one of C++'s virtual functions is in object)
 //!   leveldb            LevelDB's own names: which policy they give
 //!     shared           policies that never end, of both kinds
 //!     object           a policy with the layout of leveldb::FilterPolicy
@@ -28,6 +32,7 @@
 //!   status             what functions return
 //!   abi                what LevelDB passes, and what its policies look like
 //!   memory             the one place for foreign pointers, malloc and free
+//!   closure            closures for code that is compiled once
 //! ```
 //!
 //! Nothing here panics. Memory comes from C's malloc; so do a kernel's working memory and a builder's

@@ -307,7 +307,7 @@ unsafe extern "C" fn bloom_may_match(
     filter: *const Slice,
 ) -> bool {
     // SAFETY: LevelDB passes an object that is alive and two slices. The object has the table BLOOM
-    // or COUNTING, which only `new_bloom` gives, and only to `Kind::Bloom`.
+    // or COUNTING, which only `Object::bloom` gives, and only to `Kind::Bloom`.
     unsafe {
         let Kind::Bloom(policy) = &(*object).kind else { hint::unreachable_unchecked() };
         let (key, filter) = (&*key, &*filter);

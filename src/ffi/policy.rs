@@ -325,10 +325,10 @@ impl Policy {
         true
     }
 
-    /// [`key_may_match`], counted if the policy counts.
+    /// Whether the filter may hold the key; counted if the policy counts.
     ///
     /// # Safety
-    /// As [`key_may_match`].
+    /// Both pointers are as `memory::bytes` asks.
     pub(super) unsafe fn key_may_match(
         &self,
         key: *const c_char,
@@ -351,7 +351,7 @@ impl Policy {
     /// the usual query is the last thing its caller does, and no registers have to be saved.
     ///
     /// # Safety
-    /// As [`key_may_match`].
+    /// As there.
     #[inline(never)]
     unsafe fn key_may_match_out_of_line(
         &self,

@@ -43,9 +43,10 @@ struct StringKind {
     /// `leveldb::DestroyDB(const std::string&, const Options&)` with this string.
     host: &'static CStr,
     append: &'static CStr,
-    /// What tells the string in mangled names: of members, behind `_ZN` or `_ZNK`, of the old one;
-    /// of the others the namespace, wherever it is. From C++20 on a module need not import a member:
-    /// they are all inline.
+    /// By what a module's use of this string is seen in the mangled names that it imports. The old
+    /// string's stands where a member's class does, behind `_ZN` or `_ZNK`. The others' is that of
+    /// their namespace, wherever in a name: from C++20 on members are inline, and a module need not
+    /// import one, only functions that take the string.
     mark: &'static str,
     route: Route,
 }
@@ -252,10 +253,10 @@ fn find_with(
     found
 }
 
-/// What is there to the string of the code at `caller` without its module being opened, which would run
-/// the module's constructors again while the process ends: the host that is linked with us in one module;
-/// a host that the module has; and, where there is no LevelDB to be seen, the string whose members the
-/// module imports. Their `append` is the module's own, or that of the whole process.
+/// The ways to the caller's string for which its module need not be opened, because that runs the
+/// module's constructors again while the process ends. Which string it is says the host that was linked
+/// into our own module (`own`), or one in the caller's; or, where no LevelDB is to be seen, what the
+/// caller's module imports. `append` is then the module's own, or that of the whole process.
 fn find_unopened(
     own: bool,
     trust: Trust,

@@ -80,7 +80,8 @@ pub(super) fn is_complete() -> bool {
     COMPLETE.load(Ordering::Acquire)
 }
 
-/// Whether both parts that are found are in `TYPE_INFO`: of the two the first says nothing yet.
+/// Set last: `base` is stored before the methods that read it, and so is no sign yet that those are
+/// there; methods alone may be those of a class without a base.
 static COMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the runtime was found: until then no host may ask for the type.
