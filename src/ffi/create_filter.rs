@@ -274,14 +274,14 @@ unsafe extern "C" {
 
 /// The same in Rust, for machines whose assembly we do not write: the caller is unknown, and an
 /// exception of the host's ends the process.
+///
+/// # Safety
+/// As above.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     target_pointer_width = "64",
     target_env = "gnu"
 )))]
-///
-/// # Safety
-/// As above.
 pub(super) unsafe extern "C" fn create_filter(
     object: *const Object,
     keys: *const Slice,

@@ -351,7 +351,7 @@ impl Policy {
     /// the usual query is the last thing its caller does, and no registers have to be saved.
     ///
     /// # Safety
-    /// As there.
+    /// As [`key_may_match`](Self::key_may_match).
     #[inline(never)]
     unsafe fn key_may_match_out_of_line(
         &self,

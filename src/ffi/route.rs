@@ -436,7 +436,8 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
-/// The string whose members the module around `caller` imports, if it is one kind only; as there.
+/// The string whose members the module around `caller` imports, if it is one kind only. (NULL lies in no
+/// module.)
 #[inline(never)]
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
     // SAFETY: the caller's code is calling us.
