@@ -137,6 +137,20 @@ public final class BloomTest {
             fails(IllegalArgumentException.class, () -> policy.createFilterFixed(data, 3));
             fails(IllegalArgumentException.class, () -> small.mayMatchFixed(data, 0));
         }
+        // Offsets of any memory, wherever it begins.
+        ByteBuffer both = ByteBuffer.wrap(new byte[] {'a', 'b'});
+        LevelDbBloom.Filter twoKeys = policy.createFilter(List.of(a, new byte[] {'b'}));
+        for (int skipped = 0; skipped <= 8; skipped++) {
+            for (ByteBuffer memory : new ByteBuffer[] {ByteBuffer.allocate(32), ByteBuffer.allocateDirect(32)}) {
+                LongBuffer anywhere = memory.position(skipped).slice().order(ByteOrder.nativeOrder())
+                        .asLongBuffer().put(new long[] {0, 1, 2}).flip();
+                for (LongBuffer given : new LongBuffer[] {anywhere, anywhere.asReadOnlyBuffer(),
+                        offsets(0, 1, 2).asReadOnlyBuffer()}) {
+                    check(Arrays.equals(twoKeys.bytes(), policy.createFilterOffsets(both, given).bytes()), skipped);
+                    check(Arrays.equals(new byte[] {1, 1}, twoKeys.mayMatchOffsets(both, given)), skipped);
+                }
+            }
+        }
         LevelDbBloom.Filter open = policy.createFilter(List.of(a));
         var empty = new LevelDbBloom.Filter(new byte[0]);
         for (int i = 0; i < 2; i++) {

@@ -120,6 +120,15 @@ public final class LevelDbBloom {
         return offsets.remaining() - 1;
     }
 
+    /** The offsets in memory that a call can take: JNA knows no others, and the library wants whole words. */
+    private static LongBuffer whole(LongBuffer offsets) {
+        LongBuffer rest = offsets.slice();
+        boolean fits = rest.isDirect()
+                ? Pointer.nativeValue(Native.getDirectBufferPointer(rest)) % Long.BYTES == 0
+                : rest.hasArray();
+        return fits ? rest : LongBuffer.allocate(rest.remaining()).put(rest).flip();
+    }
+
     /** Memory for a filter. A size of 0 says that no size_t can hold it. */
     private static Memory newFilter(long size) {
         if (size == 0) throw new BloomException(TOO_LARGE);
@@ -199,7 +208,7 @@ public final class LevelDbBloom {
                 long keys = countOffsets(offsets);
                 Memory filter = newFilter(leveldb_bloom_filter_size(handle(), keys));
                 check(leveldb_bloom_fill_filter_offsets64(handle(), data.slice(), data.remaining(),
-                        offsets.slice(), keys, filter, filter.size()));
+                        whole(offsets), keys, filter, filter.size()));
                 return new Filter(filter);
             } finally {
                 Reference.reachabilityFence(this);
@@ -280,7 +289,11 @@ public final class LevelDbBloom {
         public double falsePositiveRate;
     }
 
-    /** A filter, outside the collector's heap so that no query copies it. Immutable. */
+    /**
+     * A filter, outside the collector's heap so that no query copies it. Immutable. To be closed: to the
+     * collector it is some bytes, however large it is, and a process that leaves filters to it may have
+     * gigabytes of them before it runs.
+     */
     public static final class Filter implements AutoCloseable {
         private final Memory memory;
         private final long length;
@@ -313,7 +326,7 @@ public final class LevelDbBloom {
         /** A byte of 0 or 1 for each key. */
         public byte[] mayMatchOffsets(ByteBuffer data, LongBuffer offsets) {
             byte[] results = new byte[countOffsets(offsets)];
-            check(leveldb_bloom_keys_may_match_offsets64(data.slice(), data.remaining(), offsets.slice(),
+            check(leveldb_bloom_keys_may_match_offsets64(data.slice(), data.remaining(), whole(offsets),
                     results.length, memory(), length, results, null, null));
             return results;
         }
@@ -346,7 +359,7 @@ public final class LevelDbBloom {
             return java.util.Arrays.copyOf(found, number);
         }
 
-        /** Gives the memory back now rather than after the collector; not while another thread asks. */
+        /** Gives the memory back; not while another thread asks. */
         @Override
         public void close() {
             closed = true;

@@ -7,6 +7,8 @@ import gc
 import json
 import os
 import platform
+import subprocess
+import sys
 import time
 import unittest
 
@@ -108,6 +110,23 @@ class LibraryTest(unittest.TestCase):
                 for use in (fixed.may_match, fixed.positions, builder.add, bloom.key_hash):
                     self.assertRaises(ctypes.ArgumentError, use, wide)
 
+    def test_buffers_of_any_place_and_of_nothing(self):
+        with bloom.Policy() as policy:
+            members = policy.create_filter([b"01234", b"56789"])
+            for code in "iq":
+                words = array.array(code, [0, 5, 10]).tobytes()
+                for skipped in range(1, 8):
+                    for blob in (bytes, bytearray):
+                        offsets = memoryview(blob(bytes(skipped) + words))[skipped:].cast(code)
+                        self.assertEqual(policy.create_filter_offsets(b"0123456789", offsets).data,
+                                         members.data)
+                        self.assertEqual(members.may_match_offsets(b"0123456789", offsets), b"\1\1")
+            rows = (ctypes.c_uint8 * 16 * 0)()
+            self.assertEqual(members.may_match_fixed(rows, 16), b"")
+            self.assertEqual(policy.create_filter_fixed(rows, 16).data, policy.create_filter([]).data)
+        for wrong in (5, None, "text", [1, 2]):
+            self.assertRaises(TypeError, bloom.Filter, wrong)
+
     def test_numbers_that_c_has_no_room_for(self):
         builder = bloom.Builder()
         for bits in (-2**31, 2**31 - 1):
@@ -152,6 +171,22 @@ class LibraryTest(unittest.TestCase):
             closed.close()
             closed.close()
             self.assertRaises(ValueError, use)
+
+    def test_the_end_of_the_process_in_the_middle_of_a_call(self):
+        program = """
+import threading
+import leveldb_bloom as bloom
+builder, data, begun = bloom.Builder(), bytes(8_000_000), threading.Event()
+def work():
+    while True:
+        builder.add_fixed(data, 8)
+        begun.set()
+        builder.finish(100)
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+        for _ in range(10):
+            self.assertEqual(subprocess.run([sys.executable, "-c", program]).returncode, 0)
 
     def test_finalisers(self):
         gc.collect()

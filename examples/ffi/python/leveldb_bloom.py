@@ -87,7 +87,11 @@ def _flat(buffer):
     read-only and not bytes."""
     if isinstance(buffer, bytes):
         return buffer, len(buffer)
-    view = memoryview(buffer).cast("B")
+    view = memoryview(buffer)
+    # No rows of something, which cast refuses.
+    if view.nbytes == 0:
+        return b"", 0
+    view = view.cast("B")
     if view.readonly:
         return bytes(view), len(view)
     return (c_uint8 * len(view)).from_buffer(view), len(view)
@@ -106,7 +110,11 @@ def _offsets(data, offsets):
     view = memoryview(offsets)
     if view.itemsize not in _fill or view.nbytes == 0:
         raise ValueError("offsets are of 4 or 8 bytes each, and at least one")
-    return view.itemsize, (memory, length, _flat(offsets)[0], view.nbytes // view.itemsize - 1)
+    words = _flat(offsets)[0]
+    # What came through a pipe or a network may lie anywhere; the library wants whole words.
+    if not isinstance(words, bytes) and ctypes.addressof(words) % view.itemsize:
+        words = view.tobytes()
+    return view.itemsize, (memory, length, words, view.nbytes // view.itemsize - 1)
 
 
 def _new_filter(size):
@@ -150,6 +158,8 @@ class _Owner:
             raise MemoryError
         self._open = handle
         self.close = weakref.finalize(self, destroy, handle)
+        # Not at the end of the process, where a daemon thread may be in a call with it.
+        self.close.atexit = False
 
     @property
     def _handle(self):
@@ -226,7 +236,8 @@ class Filter:
     """The bytes of a filter: `key in filter`, or many keys at once."""
 
     def __init__(self, data):
-        self.data = bytes(data)
+        # Not of data itself: of a number, bytes makes so many zeros.
+        self.data = bytes(memoryview(data))
         self._length = len(self.data)
 
     def __contains__(self, key):

@@ -92,6 +92,14 @@ def test_errors
     assert_equal(1, status_of.call { policy.create_filter_offsets('0123456789', offsets) }, wrong)
     assert_equal(1, status_of.call { small.may_match_offsets('0123456789', offsets) }, wrong)
   end
+  # Wherever they lie: a part of a longer String shares its memory.
+  offsets = [0, 1, *[1] * 100].pack('q*')
+  (0..8).each do |skipped|
+    part = ("\0".b * skipped + offsets)[skipped..]
+    assert_equal("\1".b + "\0".b * 100, small.may_match_offsets('a', part), skipped)
+    assert_equal(policy.create_filter_offsets('a', offsets).data,
+                 policy.create_filter_offsets('a', part).data, skipped)
+  end
   kinds = { 3 => ArgumentError, 0 => ArgumentError, 2.5 => RangeError, 5r / 2 => RangeError }
   kinds.each do |length, kind|
     raised(kind) { policy.create_filter_fixed('0123456789', length) }

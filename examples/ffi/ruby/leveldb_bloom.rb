@@ -102,6 +102,8 @@ module LevelDBBloom
         raise ArgumentError, 'offsets are of 8 bytes each, and at least one'
       end
 
+      # A part of another String lies anywhere in it; the library wants whole words.
+      offsets = String.new(capacity: offsets.bytesize) << offsets.b if Fiddle::Pointer[offsets].to_i % 8 != 0
       [data, data.bytesize, offsets, offsets.bytesize / 8 - 1]
     end
 
