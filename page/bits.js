@@ -6,6 +6,10 @@
 // Room for what is drawn around a cell at the edge.
 const EDGE = 3;
 
+// What is drawn of a filter, in bytes: a canvas has a largest size, each cell takes its time, and nobody
+// looks at more. A filter of LevelDB's is larger only where its blocks are.
+const MOST_DRAWN = 1 << 14;
+
 class Bits {
   // `describe(bit)` gives the sentence for a bit; `selected(bit)` is called when one is chosen.
   constructor(host, name, describe, selected) {
@@ -35,6 +39,11 @@ class Bits {
 
   get count() {
     return Math.max(0, this.filter.length - 1) * 8;
+  }
+
+  // How many bytes are drawn, with the one that holds k.
+  get drawn() {
+    return Math.min(this.filter.length, MOST_DRAWN);
   }
 
   show(filter) {
@@ -73,7 +82,7 @@ class Bits {
 
   // The largest cells whose array fills the width and is no taller than one likes to look at.
   arrange(width) {
-    const bytes = this.filter.length;
+    const bytes = this.drawn;
     for (let cell = 26; cell >= 3; cell--) {
       const labels = cell >= 14;
       const gap = labels ? Math.round(cell * 0.7) : cell >= 6 ? 4 : 2;
@@ -105,7 +114,8 @@ class Bits {
     const column = Math.floor(x / (8 * cell + gap));
     const inByte = Math.floor((x - column * (8 * cell + gap)) / cell);
     const bit = (Math.floor(y / height) * columns + column) * 8 + inByte;
-    return column >= 0 && column < columns && inByte < 8 && bit >= 0 && bit < this.count ? bit : null;
+    const within = Math.min(this.count, 8 * this.drawn);
+    return column >= 0 && column < columns && inByte < 8 && bit >= 0 && bit < within ? bit : null;
   }
 
   draw() {
@@ -127,19 +137,24 @@ class Bits {
     const space = cell >= 11 ? 2 : cell >= 6 ? 1 : 0.5;
     const side = cell - space;
     const radius = cell >= 11 ? side / 4.5 : cell >= 6 ? 1 : 0;
+    const within = 8 * this.drawn;
     const box = (x, y, by = 0) => {
       pen.beginPath();
       pen.roundRect(x - by, y - by, side + 2 * by, side + 2 * by, radius && radius + by);
     };
     const last = filter.length - 1;
     const dim = this.glow.size > 0;
-    for (let bit = 0; bit < filter.length * 8; bit++) {
+    for (let bit = 0; bit < within; bit++) {
       const [x, y] = this.place(bit);
       const set = isSet(filter, bit);
       pen.globalAlpha = dim && set && bit >> 3 !== last && !this.glow.has(bit) ? 0.6 : 1;
       pen.fillStyle = set ? (bit >> 3 === last ? ink.k : ink.set) : ink.clear;
-      box(x, y);
-      pen.fill();
+      if (radius === 0) {
+        pen.fillRect(x, y, side, side);
+      } else {
+        box(x, y);
+        pen.fill();
+      }
     }
     pen.globalAlpha = 1;
     if (labels) {
@@ -156,6 +171,7 @@ class Bits {
       });
     }
     for (const { bit, kind, label } of this.marks) {
+      if (bit >= within) continue;
       const [x, y] = this.place(bit);
       pen.strokeStyle = pen.fillStyle = color(kind);
       pen.lineWidth = cell >= 11 ? 2 : 1.5;
@@ -186,7 +202,7 @@ class Bits {
       box(x, y, 1);
       pen.stroke();
     }
-    if (this.bit !== null) {
+    if (this.bit !== null && this.bit < within) {
       const [x, y] = this.place(this.bit);
       pen.strokeStyle = color("ink");
       pen.lineWidth = 1.5;

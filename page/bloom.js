@@ -89,7 +89,7 @@ class Bloom {
 
 const isSet = (filter, bit) => (filter[bit >> 3] & (1 << (bit & 7))) !== 0;
 
-// "0x" and hex digits are bytes; anything else is text.
+// "0x" and pairs of hex digits are bytes; anything else is text.
 function keyBytes(text) {
   if (/^0x([0-9a-f]{2})+$/i.test(text)) {
     return Uint8Array.from(text.slice(2).match(/../g), (pair) => parseInt(pair, 16));

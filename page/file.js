@@ -41,7 +41,7 @@ class FilePart {
       event.preventDefault();
       inside = 0;
       light();
-      this.open(event.dataTransfer.files[0]);
+      this.drop(event.dataTransfer);
     });
     $("find-in-file").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -49,7 +49,23 @@ class FilePart {
     });
   }
 
-  async open(file) {
+  drop({ items, files }) {
+    if ([...(items ?? [])].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
+      return this.refuse("That is a folder: drop one of the table files in it, an .ldb or .sst.");
+    }
+    // Of a database's files some are tables.
+    const all = [...files];
+    const file = all.find(({ name }) => /\.(ldb|sst)$/i.test(name)) ?? all[0];
+    return file ? this.open(file, all.length - 1) : this.refuse("What was dropped is no file.");
+  }
+
+  refuse(why) {
+    this.turn++;
+    this.close();
+    this.note(why, "note trouble");
+  }
+
+  async open(file, others = 0) {
     const turn = ++this.turn;
     // The file before goes first: its memory with it, and nothing stands below another one's name.
     this.close();
@@ -62,7 +78,7 @@ class FilePart {
       const bloom = await this.bloom.another();
       if (turn !== this.turn) return;
       this.table = new TableFile(bloom, bytes);
-      this.show(file);
+      this.show(file, others);
     } catch (error) {
       if (turn !== this.turn) return;
       this.close();
@@ -84,7 +100,7 @@ class FilePart {
     Object.assign($("file-note"), { textContent, className });
   }
 
-  show(file) {
+  show(file, others) {
     const { table } = this;
     const made = table.filters.filter(({ bits }) => bits > 0);
     const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
@@ -95,6 +111,7 @@ class FilePart {
     } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
     if (table.others !== "") note.push(`It has filters of ${table.others} as well, which are not looked at: LevelDB asks those that have its policy's name.`);
     if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
+    if (others > 0) note.push(`It is shown alone: ${plural(others, "file")} more came with it.`);
     this.note(note.join(" "));
     $("file-part").hidden = made.length === 0;
     if (made.length === 0) return;
@@ -125,7 +142,8 @@ class FilePart {
     this.keys = this.table.keysOf(number);
     this.owners = ownersOfBits(this.bloom, this.keys, bytes);
     const some = this.keys.length < keys ? ` The first ${grouped(this.keys.length)} of them are shown here.` : "";
-    $("file-chosen").textContent = `${this.describe(number)}.${some}`;
+    const drawn = bytes.length > MOST_DRAWN ? ` The first ${grouped(8 * MOST_DRAWN)} of its bits are drawn.` : "";
+    $("file-chosen").textContent = `${this.describe(number)}.${some}${drawn}`;
     this.bits.bit = null;
     $("file-detail").textContent = bytes.length < 2 ? "" : "Choose a bit to see the keys that set it.";
     $("file-array").hidden = bytes.length < 2;
@@ -138,7 +156,7 @@ class FilePart {
 
   showBit(bit) {
     const buttons = this.ownersOf(bit).map((text) => {
-      const button = element("button", { type: "button", className: "key", textContent: text || "(empty)" });
+      const button = element("button", { type: "button", className: "key", textContent: labelOf(text) });
       button.addEventListener("click", () => this.find(text));
       return button;
     });
@@ -177,7 +195,9 @@ class FilePart {
     if (!may) return probes.say("miss", "Certainly absent.", `Filter ${number} says no to ${name}: LevelDB does not read ${where}.`);
     if (there === "no") {
       probes.wrong();
-      return probes.say("wrong", "False positive.", `${name} is not in ${where}, but other keys set all of its bits: LevelDB reads the block in vain.`);
+      // As is written where there was no memory for a filter.
+      const why = filter.k === 0 || filter.k > 30 ? `with k = ${filter.k} the filter lets every key through` : "other keys set all of its bits";
+      return probes.say("wrong", "False positive.", `${name} is not in ${where}, but ${why}: LevelDB reads the block in vain.`);
     }
     const mark = there === "deleted" ? "what it finds is that the key was deleted" : "finds it";
     return probes.say("hit", "Maybe there, and it is.", `Filter ${number} lets ${name} through: LevelDB reads ${where}, and ${mark}.`);

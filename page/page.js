@@ -2,6 +2,9 @@
 // What the page holds, what it shows of it, and what its controls do.
 
 const MOST_KEYS = 5000;
+// Of the address, in characters: browsers keep no more than one or two million, and drop a longer one
+// without a word.
+const LONGEST_ADDRESS = 1_000_000;
 
 // The address bar's part of the state. `k` is null while it is LevelDB's own.
 const state = { bits: 10, k: null, room: 20, keys: [], many: 0, ask: "" };
@@ -78,7 +81,12 @@ let writing;
 // from the 101st time in ten seconds on.
 function writeAddress() {
   clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, "", `#${addressed()}`), 250);
+  writing = setTimeout(() => {
+    const address = String(addressed());
+    const fits = address.length <= LONGEST_ADDRESS;
+    history.replaceState(null, "", fits ? `#${address}` : "#");
+    $("address-note").textContent = fits ? "" : "These keys are too long for the link in the address bar: it holds none of this.";
+  }, 250);
 }
 
 function addressed() {
@@ -194,7 +202,7 @@ function keyButton(entry) {
   const button = element("button", {
     type: "button",
     className: "key",
-    textContent: entry.text || "(empty)",
+    textContent: labelOf(entry.text),
     title: "Check this key",
   });
   button.addEventListener("click", () => ask(entry.text));
@@ -366,7 +374,10 @@ function wire() {
     event.preventDefault();
     const wanted = Number($("many-count").value);
     const count = Math.min(wanted, MOST_KEYS - entries.length);
-    if (count > 0) change({ many: state.many + count });
+    // Some may have been added by name.
+    let many = state.many;
+    for (let fresh = 0; fresh < count; ) if (!holds(numbered(++many))) fresh++;
+    if (count > 0) change({ many });
     if (count < wanted) sayFull(wanted - count);
   });
   $("fit").addEventListener("click", () => change({ room: entries.length }));
@@ -406,13 +417,28 @@ function wireTheme() {
   if (stored === "light" || stored === "dark") root.dataset.theme = stored;
   label();
   dark.addEventListener("change", label);
+  const draw = () => {
+    bits.draw();
+    filePart.map.draw();
+    filePart.bits.draw();
+  };
   $("theme").addEventListener("click", () => {
     root.dataset.theme = now() === "dark" ? "light" : "dark";
     storage((store) => store.setItem("theme", root.dataset.theme));
     label();
-    bits.draw();
-    filePart.map.draw();
-    filePart.bits.draw();
+    draw();
+  });
+  // Paper is light. Browsers know that of the page, but not of what was drawn on a canvas.
+  let chosen;
+  addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme;
+    root.dataset.theme = "light";
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    if (chosen === undefined) delete root.dataset.theme;
+    else root.dataset.theme = chosen;
+    draw();
   });
 }
 
@@ -435,4 +461,9 @@ Bloom.load().then((loaded) => {
   wireTheme();
   wire();
   start();
+}).catch((error) => {
+  // No WebAssembly, say, as in the lockdown mode of some browsers.
+  $("trouble").hidden = false;
+  $("trouble").textContent = `This page cannot run here: ${error.message}.`;
+  throw error;
 });

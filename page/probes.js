@@ -4,6 +4,8 @@
 const $ = (id) => document.getElementById(id);
 const grouped = (number) => number.toLocaleString("en");
 const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
+// What stands on a key's button: blanks alone would not be seen.
+const labelOf = (text) => (text === "" ? "(empty)" : text.trim() === "" ? quoted(text) : text);
 const hex32 = (number) => `0x${number.toString(16).padStart(8, "0")}`;
 const quoted = (text) => (text === "" ? "The empty key" : `“${text}”`);
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -57,9 +59,10 @@ class Probes {
       const twice = bits.marks.find(({ bit }) => bit === positions[j]);
       if (twice) twice.label += `,${j}`;
       else bits.marks.push({ bit: positions[j], kind: kind === "miss" ? "miss" : "hit", label: String(j) });
-      bits.draw();
+      if (step) bits.draw();
     }
     if (step) await pause(step);
+    else bits.draw();
     if (turn !== this.turn) return undefined;
     this.running = false;
     return { found, positions };

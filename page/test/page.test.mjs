@@ -865,6 +865,128 @@ test("a file cannot take what the page does not have", async () => {
   assert.match(await check("plum"), /Maybe there, and it is/);
 });
 
+test("a filter of any size is drawn as far as a canvas goes, and at once", async () => {
+  const path = join(folder, "large");
+  const one = [[0, Buffer.concat([Buffer.from("a"), version]), Buffer.alloc(0)]];
+  const size = 400_000;
+  writeFileSync(path, craft(one, Buffer.concat([Buffer.alloc(size, 0xff), Buffer.from([6]), words([0, size + 1, size + 1]), Buffer.from([11])])));
+  for (const width of [1280, 320]) {
+    const sized = await open({ viewport: { width, height: 900 } });
+    await drop(path, sized);
+    assert.match(await sized.textContent("#file-chosen"), /The first 131,072 of its bits are drawn\.$/);
+    const height = await sized.evaluate(() => filePart.bits.canvas.height);
+    assert.ok(height > 1000 && height <= 16384, `${height} pixels`);
+    // Also what is not drawn can be chosen and asked.
+    await sized.focus("#file-array");
+    await sized.keyboard.press("End");
+    assert.match(await sized.textContent("#file-detail"), /^Bit 3,199,999 is bit 7 of byte 399,999: set/);
+    // A probe costs no drawing of its own where nobody sees it.
+    const draws = await sized.evaluate(async () => {
+      const draw = filePart.bits.draw.bind(filePart.bits);
+      let draws = 0;
+      filePart.bits.draw = () => (draws++, draw());
+      await filePart.find("b");
+      return draws;
+    });
+    assert.match(await settled(sized, "#file-verdict"), /False positive/);
+    assert.ok(draws < 8, `${draws} times`);
+  }
+});
+
+test("a filter that lets every key through is said to", async () => {
+  const path = join(folder, "every");
+  const one = [[0, Buffer.concat([Buffer.from("a"), version]), Buffer.alloc(0)]];
+  for (const k of [0, 31]) {
+    writeFileSync(path, craft(one, Buffer.concat([Buffer.alloc(8), Buffer.from([k]), words([0, 9, 9]), Buffer.from([11])])));
+    await drop(path);
+    await page.fill("#file-key", "b");
+    await page.press("#file-key", "Enter");
+    assert.match(await settled(page, "#file-verdict"), new RegExp(`False positive.*with k = ${k} the filter lets every key through`));
+  }
+});
+
+test("on paper the bits are drawn as on light", async () => {
+  const drawn = () => page.evaluate(() => [bits, filePart.bits, filePart.map].map(({ canvas }) => canvas.toDataURL()));
+  await drop(stockTable({ keys: FRUIT }));
+  await page.evaluate(() => probes.clear());
+  const light = await drawn();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction((light) => [bits, filePart.bits, filePart.map].every(({ canvas }, i) => canvas.toDataURL() !== light[i]), light);
+  for (const chosen of [false, true]) {
+    if (chosen) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.click("#theme");
+    }
+    const dark = await drawn();
+    assert.notDeepEqual(dark, light);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.deepEqual(await drawn(), light);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    assert.deepEqual(await drawn(), dark);
+    assert.equal(await page.getAttribute("html", "data-theme"), chosen ? "dark" : null);
+  }
+});
+
+test("a folder, no file, and several files are dropped on it", async () => {
+  const table = readFileSync(stockTable({ keys: FRUIT })).toString("base64");
+  const notes = await page.evaluate(async (table) => {
+    const note = document.getElementById("file-note");
+    const file = (name, content) => new File([content], name);
+    const bytes = Uint8Array.from(atob(table), (c) => c.charCodeAt(0));
+    const dropped = async (items, files) => {
+      const event = new Event("drop", { bubbles: true, cancelable: true });
+      event.dataTransfer = { types: ["Files"], items, files };
+      document.getElementById("zone").dispatchEvent(event);
+      await pause(20);
+      while (/^Reading/.test(note.textContent)) await pause(20);
+      return [note.textContent, document.getElementById("file-part").hidden];
+    };
+    const files = [file("000004.log", "log"), file("000005.ldb", bytes), file("LOCK", "")];
+    return [
+      await dropped([], files),
+      await dropped([{ webkitGetAsEntry: () => ({ isDirectory: true }) }], [file("folder", "")]),
+      await dropped([], files.slice(1, 2)),
+      await dropped([], []),
+    ];
+  }, table);
+  assert.match(notes[0][0], /^000005\.ldb, .* 20 keys.* shown alone: 2 files more came with it\.$/);
+  assert.match(notes[1][0], /^That is a folder: /);
+  assert.match(notes[2][0], /^000005\.ldb, .*own bloom filters\.$/);
+  assert.equal(notes[3][0], "What was dropped is no file.");
+  assert.deepEqual(notes.map(([, hidden]) => hidden), [false, true, false, true]);
+});
+
+test("where it cannot run, it says so", async () => {
+  const context = await browser.newContext();
+  const bare = await context.newPage();
+  await bare.addInitScript(() => delete globalThis.WebAssembly);
+  await bare.goto(address);
+  await bare.waitForSelector("#trouble:not([hidden])");
+  assert.equal(await bare.textContent("#trouble"), "This page cannot run here: WebAssembly is not defined.");
+  const without = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  await without.goto(address);
+  assert.ok(await without.isVisible("noscript p"));
+});
+
+test("a link holds all of it, or it is said that it does not", async () => {
+  await page.evaluate(() => add(Array.from({ length: 1500 }, (_, i) => `${i}`.padStart(1000, "k"))));
+  await page.waitForFunction(() => document.getElementById("address-note").textContent.includes("too long"));
+  assert.equal(new URL(page.url()).hash, "");
+  await page.click("#clear");
+  await page.waitForFunction(() => document.getElementById("address-note").textContent === "");
+  assert.match(page.url(), /#bits=10&room=20$/);
+});
+
+test("keys that are blank are seen, and numbers that are taken are passed over", async () => {
+  await page.click("#clear");
+  for (const key of ["", "  ", "key-0001"]) await add(key);
+  assert.deepEqual(await page.locator("#keys button").allTextContents(), ["(empty)", "“  ”", "key-0001"]);
+  await page.fill("#many-count", "2");
+  await page.click("#many button");
+  assert.match(await page.textContent("#keys-note"), /^5 keys/);
+  assert.match(await page.textContent("#keys"), /key-0002key-0003$/);
+});
+
 test("no byte of a file can stop it", async () => {
   const whole = readFileSync(stockTable({ keys: FRUIT }));
   const { failed, opened, refused } = await page.evaluate((bytes) => {
