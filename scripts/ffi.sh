@@ -137,10 +137,10 @@ run_zig() {
   pip_install zig/requirements.txt
   # Not in the home directory, as it is otherwise.
   export ZIG_GLOBAL_CACHE_DIR=$out/zig ZIG_LOCAL_CACHE_DIR=$out/zig
-  local options=(-OReleaseSafe -fstrip "-I$root/include" "-L$library" -lleveldb_bloom -lc)
+  local options=(-OReleaseSafe -fstrip "-L$library" -lleveldb_bloom -lc)
   cd zig
   "$python" -m ziglang run "${options[@]}" example.zig
-  "$python" -m ziglang test "${options[@]}" bloom_test.zig
+  "$python" -m ziglang test "-I$root/include" "${options[@]}" bloom_test.zig
 }
 
 run_java() {

@@ -1,10 +1,58 @@
-//! leveldb-bloom for Zig: the C header as it is, through @cImport, with slices around it.
+//! leveldb-bloom for Zig: the functions declared as the C header has them, with slices around them.
 //! Shows: defer for what the collector does elsewhere; statuses as errors; memory by the caller's allocator.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
-const c = @cImport(@cInclude("leveldb_bloom.h"));
+/// By hand, because Zig has no @cImport any more from 0.17 on. bloom_test.zig compares them with the header.
+pub const c = struct {
+    pub const LEVELDB_BLOOM_OK = 0;
+    pub const LEVELDB_BLOOM_INVALID_ARGUMENT = 1;
+    pub const LEVELDB_BLOOM_TOO_LARGE = 2;
+    pub const LEVELDB_BLOOM_NO_MEMORY = 3;
+    pub const LEVELDB_BLOOM_MISMATCH = 4;
+
+    pub const struct_leveldb_bloom_policy = opaque {};
+    pub const struct_leveldb_bloom_builder = opaque {};
+    pub const struct_leveldb_bloom_slice = extern struct { data: [*]const u8, size: usize };
+    pub const struct_leveldb_bloom_info = extern struct {
+        bits: u64,
+        bits_set: u64,
+        probes: u32,
+        reserved: u32,
+        fill: f64,
+        estimated_keys: f64,
+        false_positive_rate: f64,
+    };
+
+    pub extern fn leveldb_bloom_version() [*:0]const u8;
+    pub extern fn leveldb_bloom_active() [*:0]const u8;
+    pub extern fn leveldb_bloom_status_message(status: c_int) [*:0]const u8;
+    pub extern fn leveldb_bloom_live_policies() usize;
+    pub extern fn leveldb_bloom_hash(key: [*]const u8, key_length: usize) u32;
+    pub extern fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) f64;
+    pub extern fn leveldb_bloom_bits_per_key_for(rate: f64, num_keys: usize) c_int;
+    pub extern fn leveldb_bloom_policy_create(bits_per_key: c_int) ?*struct_leveldb_bloom_policy;
+    pub extern fn leveldb_bloom_policy_destroy(policy: ?*struct_leveldb_bloom_policy) void;
+    pub extern fn leveldb_bloom_kernel(policy: *const struct_leveldb_bloom_policy) [*:0]const u8;
+    pub extern fn leveldb_bloom_filter_size(policy: *const struct_leveldb_bloom_policy, num_keys: usize) usize;
+    pub extern fn leveldb_bloom_fill_filter(policy: *const struct_leveldb_bloom_policy, keys: [*]const struct_leveldb_bloom_slice, num_keys: usize, filter: [*]u8, filter_length: usize) c_int;
+    pub extern fn leveldb_bloom_fill_filter_offsets64(policy: *const struct_leveldb_bloom_policy, data: [*]const u8, data_length: usize, offsets: [*]const i64, num_keys: usize, filter: [*]u8, filter_length: usize) c_int;
+    pub extern fn leveldb_bloom_fill_filter_fixed(policy: *const struct_leveldb_bloom_policy, data: [*]const u8, key_length: usize, num_keys: usize, filter: [*]u8, filter_length: usize) c_int;
+    pub extern fn leveldb_bloom_builder_create(bits_per_key: c_int) ?*struct_leveldb_bloom_builder;
+    pub extern fn leveldb_bloom_builder_destroy(builder: ?*struct_leveldb_bloom_builder) void;
+    pub extern fn leveldb_bloom_builder_add(builder: *struct_leveldb_bloom_builder, key: [*]const u8, key_length: usize) c_int;
+    pub extern fn leveldb_bloom_builder_add_fixed(builder: *struct_leveldb_bloom_builder, data: [*]const u8, key_length: usize, num_keys: usize) c_int;
+    pub extern fn leveldb_bloom_builder_num_keys(builder: *const struct_leveldb_bloom_builder) usize;
+    pub extern fn leveldb_bloom_builder_filter_size(builder: *const struct_leveldb_bloom_builder, total_keys: usize) usize;
+    pub extern fn leveldb_bloom_builder_finish(builder: *struct_leveldb_bloom_builder, total_keys: usize, filter: [*]u8, filter_length: usize) c_int;
+    pub extern fn leveldb_bloom_key_may_match(key: [*]const u8, key_length: usize, filter: [*]const u8, filter_length: usize) u8;
+    pub extern fn leveldb_bloom_keys_may_match_offsets64(data: [*]const u8, data_length: usize, offsets: [*]const i64, num_keys: usize, filter: [*]const u8, filter_length: usize, results: ?[*]u8, bitmap: ?[*]u8, matches: ?*usize) c_int;
+    pub extern fn leveldb_bloom_keys_may_match_fixed(data: [*]const u8, key_length: usize, num_keys: usize, filter: [*]const u8, filter_length: usize, results: ?[*]u8, bitmap: ?[*]u8, matches: ?*usize) c_int;
+    pub extern fn leveldb_bloom_union(into: [*]u8, into_length: usize, from: [*]const u8, from_length: usize) c_int;
+    pub extern fn leveldb_bloom_inspect(filter: [*]const u8, filter_length: usize, info: *struct_leveldb_bloom_info) c_int;
+    pub extern fn leveldb_bloom_positions(key: [*]const u8, key_length: usize, filter: [*]const u8, filter_length: usize, positions: [*]u64, capacity: usize) usize;
+};
 
 pub const Error = error{ InvalidArgument, TooLarge, NoMemory, Mismatch, Unknown };
 pub const Info = c.struct_leveldb_bloom_info;
