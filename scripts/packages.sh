@@ -89,6 +89,10 @@ cinstall() {
   quietly cmake -S . -B "$built/ctest" -G Ninja -DCMAKE_INSTALL_LIBDIR=lib \
     -DLEVELDB_BLOOM_BUILD_TESTS=ON "-DLEVELDB_BLOOM_INSTALLED=$tree"
   ctest --test-dir "$built/ctest" -j "$(nproc)" --output-on-failure --no-tests=error -R "$consumers"
+  # A toolchain file may have CMake look only below a root, where this copy is not.
+  rm -rf "$built/rooted"
+  quietly cmake -S ctest/consumers/find_package -B "$built/rooted" "-DCMAKE_PREFIX_PATH=$tree" \
+    -DCMAKE_FIND_ROOT_PATH=/nonexistent -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY
   # One of the two runs alone: find_package knows.
   rm -rf "$built/refused"
   if cmake -S ctest/consumers/find_package -B "$built/refused" \
@@ -196,8 +200,8 @@ conan() {
   quietly "$venv/bin/conan" profile detect
   quietly "$venv/bin/conan" create packaging/conan \
     -c "tools.cmake.cmake_layout:test_folder=$work/conan-test"
-  # The consumers prove for themselves which library they have.
-  grep -q '100% tests passed, 0 tests failed out of 3' "$work/log" ||
+  # The consumers prove for themselves which library they have. CMake 4.4 says less than those before.
+  grep -q -E '100% tests passed(, 0 tests failed)? out of 3$' "$work/log" ||
     fail "conan's test package did not run its three consumers: see $work/log"
 }
 

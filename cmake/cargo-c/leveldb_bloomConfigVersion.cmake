@@ -3,7 +3,7 @@
 # the folder with the libraries.
 
 get_filename_component(leveldb_bloom_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-find_path(leveldb_bloom_found pkgconfig/leveldb_bloom.pc NO_DEFAULT_PATH
+find_path(leveldb_bloom_found pkgconfig/leveldb_bloom.pc NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH
   PATHS "${leveldb_bloom_prefix}/lib/${CMAKE_LIBRARY_ARCHITECTURE}" "${leveldb_bloom_prefix}/lib"
     "${leveldb_bloom_prefix}/lib64")
 set(leveldb_bloom_libdir "${leveldb_bloom_found}")

@@ -58,7 +58,6 @@ file(WRITE "${debian_dir}/symbols"
 
 file(WRITE "${debian_dir}/shlibs"
   "libleveldb_bloom ${PROJECT_VERSION_MAJOR} ${runtime_package} (>= 1.0.0)\n")
-file(WRITE "${debian_dir}/triggers" "activate-noawait ldconfig\n")
 
 # Debian wants both changelogs compressed, and the same bytes every time.
 find_program(GZIP_PROGRAM gzip REQUIRED)
@@ -106,9 +105,13 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${runtime_package})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "LevelDB's bloom filter as a library of its own\n${about}")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
-# The trigger is Debian's way to have ldconfig run; CPack's own scripts come along all the same.
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
-  "${debian_dir}/shlibs;${debian_dir}/symbols;${debian_dir}/triggers")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian_dir}/shlibs;${debian_dir}/symbols")
+# The trigger is Debian's way to have ldconfig run. From 4.4 on CPack writes it itself, and makes one that
+# it is given executable; before, its own scripts come along all the same.
+if(CMAKE_VERSION VERSION_LESS 4.4)
+  file(WRITE "${debian_dir}/triggers" "activate-noawait ldconfig\n")
+  list(APPEND CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${debian_dir}/triggers")
+endif()
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME ${development_package})
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
