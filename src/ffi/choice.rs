@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::environment::environment;
 use super::line::Line;
-use super::memory;
+use super::memory::Text;
 use crate::kernel::Kernel;
 
 /// The kernel for a policy that is being made. Asks the environment each time, so that a test can
@@ -98,13 +98,10 @@ fn failure(text: &CStr, failed: &str) -> *const c_char {
     if !kept.is_null() && unsafe { CStr::from_ptr(kept) }.to_bytes() == line.bytes() {
         return kept;
     }
-    let Some(copy) = memory::allocate(line.bytes().len() + 1) else { return text.as_ptr() };
-    let copy = copy.as_ptr();
-    // SAFETY: `allocate` just gave this memory, zeroed, with room for the text and the zero after
-    // it.
-    unsafe { copy.copy_from_nonoverlapping(line.bytes().as_ptr(), line.bytes().len()) };
-    KEPT.store(copy.cast(), Ordering::Release);
-    copy.cast()
+    let Some(copy) = Text::copy_of(line.bytes()) else { return text.as_ptr() };
+    let copy = copy.for_good();
+    KEPT.store(copy, Ordering::Release);
+    copy
 }
 
 /// A kernel's name for C.
@@ -146,7 +143,7 @@ mod tests {
         assert_ne!(failure(c"leveldb_bloom (delegate)", "avx512"), first);
         // SAFETY: as above.
         assert_eq!(unsafe { CStr::from_ptr(first) }.to_str(), Ok(&want[..]));
-        // SAFETY: came from `allocate`, and only this test knows it: leak checkers look here too.
-        unsafe { memory::free(first.cast_mut().cast()) };
+        // SAFETY: from malloc, and only this test knows it: leak checkers look here too.
+        unsafe { libc::free(first.cast_mut().cast()) };
     }
 }

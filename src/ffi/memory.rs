@@ -3,7 +3,8 @@
 //! LevelDB frees what a `create_filter` callback returned with C's `free`, so all of it comes
 //! from C's `malloc`; the two stay together in this file.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{c_char, c_void};
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 use core::slice;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -145,14 +146,19 @@ pub(super) fn allocate_unset(len: usize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { libc::malloc(len.max(1)) }.cast())
 }
 
-/// A copy of a C string.
+/// A copy of a text, as a C string.
 pub(super) struct Text(NonNull<c_char>);
 
 impl Text {
-    /// `None` where there is no memory.
-    pub(super) fn copy_of(text: &CStr) -> Option<Text> {
-        // SAFETY: a C string.
-        NonNull::new(unsafe { libc::strdup(text.as_ptr()) }).map(Text)
+    /// Up to the first zero byte, if there is one; `None` where there is no memory.
+    pub(super) fn copy_of(text: &[u8]) -> Option<Text> {
+        // SAFETY: no more bytes are read than there are.
+        NonNull::new(unsafe { libc::strndup(text.as_ptr().cast(), text.len()) }).map(Text)
+    }
+
+    /// Never freed.
+    pub(super) fn for_good(self) -> *mut c_char {
+        ManuallyDrop::new(self).0.as_ptr()
     }
 
     /// Valid as long as `self`.

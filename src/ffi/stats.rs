@@ -147,7 +147,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         None if check.is_on() => Destination::Nowhere,
         None => return None,
         Some(destination) if destination == c"stderr" => Destination::Stderr,
-        Some(path) => Destination::File(Text::copy_of(path)?),
+        Some(path) => Destination::File(Text::copy_of(path.to_bytes())?),
     };
     let counters = memory::allocate_value(|| Counters {
         policy: *policy,

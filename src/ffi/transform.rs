@@ -43,7 +43,7 @@ impl Transform {
         destructor: Option<Destructor>,
         state: *mut c_void,
     ) -> Option<Transform> {
-        let (name, ended) = (Text::copy_of(name)?, AtomicBool::new(false));
+        let (name, ended) = (Text::copy_of(name.to_bytes())?, AtomicBool::new(false));
         Some(Transform { canonicalise, destructor, state, name, ended })
     }
 
