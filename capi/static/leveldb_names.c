@@ -31,6 +31,8 @@ void leveldb_bloom_names_destroy(policy *);
 create_fn *leveldb_bloom_linked_create(void);
 int leveldb_bloom_linked_elsewhere(void);
 int leveldb_bloom_linked_source(void);
+/* For route.rs, in the order of its strings. */
+extern const void *const leveldb_bloom_linked_writers[3];
 #pragma GCC visibility pop
 
 #define WEAK __attribute__((weak))
@@ -82,6 +84,16 @@ int leveldb_bloom_linked_source(void) {
   const char *volatile compiled_in = &leveldb_bloom_compiled_in;
   return compiled_in != NULL;
 }
+
+/* leveldb::PutFixed32(std::string *, uint32_t), for each kind of string. Who writes filters calls it, and
+ * so it tells the string of a LevelDB of which a program links the tables and no database. */
+extern WEAK const char put_fixed32_cxx11 __asm__(
+    "_ZN7leveldb10PutFixed32EPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEj");
+extern WEAK const char put_fixed32_copy_on_write __asm__("_ZN7leveldb10PutFixed32EPSsj");
+extern WEAK const char put_fixed32_libcxx __asm__(
+    "_ZN7leveldb10PutFixed32EPNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEEj");
+const void *const leveldb_bloom_linked_writers[3] = {&put_fixed32_cxx11, &put_fixed32_copy_on_write,
+                                                     &put_fixed32_libcxx};
 
 /* Rust's prebuilt runtime routines, which lie in the same archive, mention the function that would
  * unwind through them; they never do. Without a definition a linker that takes one of the routines

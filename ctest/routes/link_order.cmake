@@ -4,8 +4,10 @@
 set(objects_c $<TARGET_OBJECTS:routes_proof> $<TARGET_OBJECTS:routes_workload_c>
   $<TARGET_OBJECTS:routes_database>)
 set(objects_cxx $<TARGET_OBJECTS:routes_proof> $<TARGET_OBJECTS:routes_workload_cxx>)
+set(objects_tables $<TARGET_OBJECTS:routes_proof> $<TARGET_OBJECTS:routes_workload_tables>)
 set(compiler_c "${CMAKE_C_COMPILER}")
 set(compiler_cxx "${CMAKE_CXX_COMPILER}")
+set(compiler_tables "${CMAKE_CXX_COMPILER}")
 
 set(ours_shared $<TARGET_FILE:leveldb_bloom::shared>
   -Wl,-rpath,$<TARGET_FILE_DIR:leveldb_bloom::shared>)
@@ -57,6 +59,14 @@ foreach(linker bfd gold lld)
     link_test(static-second-asked ${variant} EXPECT SAYS ${original}
       LINE -Wl,-u,leveldb_bloom_active ${archives_${language}} ${ours_static})
   endforeach()
+endforeach()
+
+# Of LevelDB's archive such a program has nothing that opens a database.
+foreach(linker bfd gold lld)
+  set(variant tables ${linker})
+  link_test(static-libstdcxx ${variant} EXPECT ${ours}
+    LINE ${ours_static} ${archives_cxx} -static-libstdc++ -static-libgcc)
+  link_test(wholly-static ${variant} EXPECT ${ours} LINE -static ${ours_static} ${archives_cxx})
 endforeach()
 
 # The program hides its LevelDB, and its strings are known by other names than their members'.

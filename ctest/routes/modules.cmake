@@ -107,3 +107,13 @@ last_database(preloaded)
 last_database(hidden leveldb_bloom::shared "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/last_database.map")
 set_tests_properties(routes.last_database.preloaded PROPERTIES ENVIRONMENT
   "LEVELDB_BLOOM_STATS=stderr;LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>")
+
+# A caller in no module.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  add_executable(routes_made_at_run_time made_at_run_time.cc)
+  target_link_libraries(routes_made_at_run_time PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME routes.made_at_run_time COMMAND routes_made_at_run_time "${ROUTES_LEVELDB}")
+  set_tests_properties(routes.made_at_run_time PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
+    PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found\n$")
+endif()

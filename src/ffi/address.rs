@@ -52,6 +52,11 @@ pub(super) fn is_in_library(address: *const c_void) -> bool {
     start(address).is_some_and(|start_of_it| Some(start_of_it) != start(program))
 }
 
+/// Whether `address` lies in any module.
+pub(super) fn is_in_module(address: *const c_void) -> bool {
+    start(address).is_some()
+}
+
 /// Whether two addresses lie in one module.
 #[inline(never)]
 pub(super) fn are_one(a: *const c_void, b: *const c_void) -> bool {

@@ -58,7 +58,11 @@ impl StringKind {
     fn is_used_by(&self, name: &CStr, binding: Binding) -> bool {
         match binding {
             // Not an import of the module's own: every copy of this library imports these.
-            Binding::WeakImport if name == self.append || name == self.host => return false,
+            Binding::WeakImport
+                if name == self.append || name.to_bytes().starts_with(b"_ZN7leveldb") =>
+            {
+                return false;
+            }
             // What all empty strings of the old kind share is copied into a program.
             Binding::Own if name != c"_ZNSs4_Rep20_S_empty_rep_storageE" => return false,
             _ => {}
@@ -78,6 +82,8 @@ impl StringKind {
 }
 
 /// A mangled name behind the beginning that members of a class or a namespace have.
+// Once, not in each of its callers.
+#[inline(never)]
 fn member(name: &CStr) -> &[u8] {
     let member = name.to_bytes().strip_prefix(b"_ZN").unwrap_or(&[]);
     member.strip_prefix(b"K").unwrap_or(member)
@@ -115,12 +121,24 @@ pub(super) static ORIGINAL: &CStr = c"_ZN7leveldb20NewBloomFilterPolicyEi";
 struct Linked {
     strings: [LinkedString; 3],
     type_info: type_info::Names,
+    /// Of the archive (capi/static/leveldb_names.c): for each string a function of the part of LevelDB
+    /// that writes filters. The shared library has none.
+    writers: Option<&'static [*const c_void; 3]>,
 }
 
 #[repr(C)]
 struct LinkedString {
     host: *const c_void,
     append: Option<Append>,
+}
+
+impl Linked {
+    /// What the linker resolved of a LevelDB with that string; NULL where there is nothing.
+    fn host(&self, index: usize) -> *const c_void {
+        let host = self.strings.get(index).map(|string| string.host);
+        let writer = self.writers.and_then(|writers| writers.get(index)).copied();
+        host.filter(|host| !host.is_null()).or(writer).unwrap_or(ptr::null())
+    }
 }
 
 /// The names, once, for both looking them up and the linker. A macro, because `concat!` takes only
@@ -149,6 +167,9 @@ macro_rules! names {
                 concat!(".weak ", $append, size_t!()), concat!(".dc.a ", $append, size_t!()),
             )*
             $(concat!(".weak ", $type_info), concat!(".dc.a ", $type_info),)*
+            ".weak leveldb_bloom_linked_writers",
+            ".hidden leveldb_bloom_linked_writers",
+            ".dc.a leveldb_bloom_linked_writers",
             ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
             ".popsection",
         );
@@ -197,6 +218,9 @@ pub(super) fn find(
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
+    // Code that was made while the program runs is in no module, nor is the address that a tool puts in place
+    // of the caller's to see a function's end (the kernel's uretprobes do).
+    let caller = if address::is_in_module(caller) { caller } else { ptr::null() };
     let found = find_with(Trust::Imported, caller, linked_create, &mut *accept);
     found.or_else(|| find_with(Trust::AnyOfItsKind, caller, linked_create, accept))
 }
@@ -298,6 +322,8 @@ fn host_around(caller: *const c_void) -> Option<&'static StringKind> {
 }
 
 /// Looks for what our policies' type is made of, unless all of it was found before.
+// Once, not in each of its callers.
+#[inline(never)]
 fn complete_type_info(scope: &Scope) {
     if !type_info::is_complete() {
         type_info::complete(linked().type_info);
@@ -346,7 +372,7 @@ pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
 
 /// Whether our own module has the LevelDB that we were linked with.
 pub(super) fn host_is_linked() -> bool {
-    linked().strings.iter().any(|string| address::is_own(string.host))
+    (0..STRING_KINDS.len()).any(|index| address::is_own(linked().host(index)))
 }
 
 /// Whether the modules have more than one LevelDB.
@@ -373,15 +399,12 @@ fn linked() -> &'static Linked {
 /// The string of the host that the linker resolved: with `own`, only of a host in our own module.
 #[inline(never)]
 fn linked_string(own: bool, trust: Trust) -> Option<Way> {
-    linked().strings.iter().zip(string_kinds()).find_map(|(string, kind)| match string.append {
-        Some(append)
-            if !string.host.is_null()
-                && (!own || address::is_own(string.host))
-                && is_the_hosts(append, string.host, kind, trust) =>
-        {
-            Some(Way::Append(append, kind.route))
-        }
-        _ => None,
+    linked().strings.iter().zip(string_kinds()).enumerate().find_map(|(index, (string, kind))| {
+        let (host, append) = (linked().host(index), string.append?);
+        let trusted = !host.is_null()
+            && (!own || address::is_own(host))
+            && is_the_hosts(append, host, kind, trust);
+        trusted.then_some(Way::Append(append, kind.route))
     })
 }
 
