@@ -12,6 +12,7 @@ armhf   | armv7-unknown-linux-gnueabihf  | armhf   | arm-linux-gnueabihf   | qem
 ppc64le | powerpc64le-unknown-linux-gnu  | ppc64el | powerpc64le-linux-gnu | qemu-ppc64le             | portable
 riscv64 | riscv64gc-unknown-linux-gnu    | riscv64 | riscv64-linux-gnu     | qemu-riscv64             | portable
 wasm32  | wasm32-wasip1                  |         |                       | node                     | portable
+musl    | x86_64-unknown-linux-musl      |         |                       | qemu-x86_64 -cpu Haswell | avx2
 nehalem | x86_64-unknown-linux-gnu       | amd64   |                       | qemu-x86_64 -cpu Nehalem | portable
 haswell | x86_64-unknown-linux-gnu       | amd64   |                       | qemu-x86_64 -cpu Haswell | avx2
 avx512  | x86_64-unknown-linux-gnu       | amd64   |                       | scripts/cross/bochs.sh   | avx512
@@ -30,7 +31,7 @@ Builds the library for each architecture (all of them, unless some are named) an
   s390x     big-endian                    i686      32 bits
   ppc64le, riscv64                        wasm32    in Node, without the C test
   nehalem   x86-64 without AVX            haswell   x86-64 with AVX2, without AVX-512
-  avx512    x86-64 of the Ice Lake kind
+  avx512    x86-64 of the Ice Lake kind   musl      x86-64 with another C library
 
 Each must choose the kernel that it should have, and not skip its tests. All but two run under
 qemu's user emulation; wasm32 does in Node, and avx512, which qemu lacks, in bochs: a whole machine,
@@ -119,6 +120,10 @@ set_up() {
     compiler=cc
     run=$emulator
     export "${variable}_RUNNER=$run"
+    if [ "$name" = musl ]; then
+      ensure_packages musl-tools || return 1
+      compiler=musl-gcc
+    fi
   else
     ensure_packages "gcc-$triplet" "libc6-dev-$debian_name-cross" qemu-user || return 1
     compiler=$triplet-gcc
@@ -144,13 +149,16 @@ set_up() {
 
 # test_core: the Rust tests; sets $tests, $hash and $kernel from what they say.
 test_core() {
-  local log=$work/$name.log slow=()
+  local log=$work/$name.log skipped=()
   if [ "$name" = avx512 ]; then
-    slow=(--skip kernel::tests::avx2 --skip kernel::tests::portable --skip kernel::tests::huge_key
+    skipped=(--skip kernel::tests::avx2 --skip kernel::tests::portable --skip kernel::tests::huge_key
       --skip huge_create --skip a_failed_kernel_is_not_used --skip sizing::tests::estimates)
+  elif [ "$name" = musl ]; then
+    # A program that is linked statically has no loader to ask.
+    skipped=(--skip ffi::address --skip ffi::elf)
   fi
   cargo test --locked --quiet --package leveldb-bloom \
-    --target "$target" --lib --tests -- --show-output "${slow[@]}" >"$log" 2>&1 &&
+    --target "$target" --lib --tests -- --show-output "${skipped[@]}" >"$log" 2>&1 &&
     ! grep "skipped: .* no kernel $expected\$" "$log" || {
     cat "$log"
     return 1
@@ -168,6 +176,10 @@ test_core() {
 # test_c: the C test against both libraries; each must choose the same kernel as the core.
 test_c() {
   local libraries=${CARGO_TARGET_DIR:-$root/target}/$target/release program way
+  # As the README says. (Rust's tests are linked statically, by its own means.)
+  [ "$name" != musl ] ||
+    export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=$compiler \
+      CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS="-C target-feature=-crt-static"
   cargo build --locked --quiet --release --target "$target" || return 1
   for way in a so; do
     program=$work/c_test-$name-$way
