@@ -70,7 +70,7 @@ function readAddress() {
     k: number("k", 1, 30, null),
     room: number("room", 1, 500, 20),
     keys,
-    many: number("many", 0, MOST_KEYS - keys.length, 0),
+    many: number("many", 0, MOST_KEYS, 0),
     ask: given.get("ask") ?? "",
   };
 }
@@ -107,7 +107,7 @@ function rebuild() {
   for (const text of allKeys()) {
     const bytes = keyBytes(text);
     const id = hexOf(bytes);
-    if (held.has(id)) continue;
+    if (held.has(id) || entries.length === MOST_KEYS) continue;
     held.add(id);
     bloom.insert(bytes, filter);
     entries.push({ text, bytes });

@@ -985,6 +985,13 @@ test("keys that are blank are seen, and numbers that are taken are passed over",
   await page.click("#many button");
   assert.match(await page.textContent("#keys-note"), /^5 keys/);
   assert.match(await page.textContent("#keys"), /key-0002key-0003$/);
+  // The link has them all.
+  await page.click("#clear");
+  await add("key-0001");
+  await page.evaluate(() => change({ many: MOST_KEYS }));
+  await page.waitForURL(/many=5000/);
+  const again = await open({}, page.url());
+  assert.match(await again.textContent("#keys-note"), /^5,000 keys/);
 });
 
 test("no byte of a file can stop it", async () => {
