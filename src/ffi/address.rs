@@ -37,10 +37,14 @@ pub(super) fn own() -> *const c_void {
     (&raw const OWN_ADDRESS).cast()
 }
 
-/// Whether `address` lies in our own module.
+/// Whether `address` lies in our own module. A program that is linked statically is none to the loader, and
+/// all there is.
 #[inline(never)]
 pub(super) fn is_own(address: *const c_void) -> bool {
-    are_one(address, own())
+    match start(own()) {
+        Some(own) => start(address) == Some(own),
+        None => !address.is_null(),
+    }
 }
 
 /// Whether `address` lies in a library, and not in the program.

@@ -121,24 +121,12 @@ pub(super) static ORIGINAL: &CStr = c"_ZN7leveldb20NewBloomFilterPolicyEi";
 struct Linked {
     strings: [LinkedString; 3],
     type_info: type_info::Names,
-    /// Of the archive (capi/static/leveldb_names.c): for each string a function of the part of LevelDB
-    /// that writes filters. The shared library has none.
-    writers: Option<&'static [*const c_void; 3]>,
 }
 
 #[repr(C)]
 struct LinkedString {
     host: *const c_void,
     append: Option<Append>,
-}
-
-impl Linked {
-    /// What the linker resolved of a LevelDB with that string; NULL where there is nothing.
-    fn host(&self, index: usize) -> *const c_void {
-        let host = self.strings.get(index).map(|string| string.host);
-        let writer = self.writers.and_then(|writers| writers.get(index)).copied();
-        host.filter(|host| !host.is_null()).or(writer).unwrap_or(ptr::null())
-    }
 }
 
 /// The names, once, for both looking them up and the linker. A macro, because `concat!` takes only
@@ -167,10 +155,12 @@ macro_rules! names {
                 concat!(".weak ", $append, size_t!()), concat!(".dc.a ", $append, size_t!()),
             )*
             $(concat!(".weak ", $type_info), concat!(".dc.a ", $type_info),)*
+            ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
+            // Where there is no archive. (gold would leave a name that nothing defines to the loader.)
             ".weak leveldb_bloom_linked_writers",
             ".hidden leveldb_bloom_linked_writers",
-            ".dc.a leveldb_bloom_linked_writers",
-            ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
+            "leveldb_bloom_linked_writers:",
+            ".dc.a 0, 0, 0",
             ".popsection",
         );
     };
@@ -194,6 +184,10 @@ names! {
 unsafe extern "C" {
     #[link_name = "leveldb_bloom_linked"]
     static LINKED: Linked;
+    /// For each string a function of the part of LevelDB that writes filters, in the archive's own
+    /// module: it is all that there is of a LevelDB where a program links the tables and no database.
+    #[link_name = "leveldb_bloom_linked_writers"]
+    static WRITERS: [*const c_void; STRING_KINDS.len()];
 }
 
 /// What appends a filter to the host's string.
@@ -372,7 +366,7 @@ pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
 
 /// Whether our own module has the LevelDB that we were linked with.
 pub(super) fn host_is_linked() -> bool {
-    (0..STRING_KINDS.len()).any(|index| address::is_own(linked().host(index)))
+    linked_string(true, Trust::Imported).is_some()
 }
 
 /// Whether the modules have more than one LevelDB.
@@ -399,11 +393,18 @@ fn linked() -> &'static Linked {
 /// The string of the host that the linker resolved: with `own`, only of a host in our own module.
 #[inline(never)]
 fn linked_string(own: bool, trust: Trust) -> Option<Way> {
-    linked().strings.iter().zip(string_kinds()).enumerate().find_map(|(index, (string, kind))| {
-        let (host, append) = (linked().host(index), string.append?);
-        let trusted = !host.is_null()
-            && (!own || address::is_own(host))
-            && is_the_hosts(append, host, kind, trust);
+    // SAFETY: the assembly above defines them, or capi/static/leveldb_names.c in its place; the linker
+    // or loader filled them before any code ran.
+    let writers = unsafe { &WRITERS };
+    let mut strings = linked().strings.iter().zip(writers).zip(string_kinds());
+    strings.find_map(|((string, writer), kind)| {
+        let host = if own {
+            [string.host, *writer].into_iter().find(|part| address::is_own(*part))?
+        } else {
+            string.host
+        };
+        let append = string.append?;
+        let trusted = !host.is_null() && is_the_hosts(append, host, kind, trust);
         trusted.then_some(Way::Append(append, kind.route))
     })
 }
@@ -541,7 +542,8 @@ enum Trust {
 fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
     address::are_one(append as *const c_void, host)
         || match trust {
-            // SAFETY: `host` was just found; as in `find_function`, nobody unloads it now.
+            // SAFETY: `host` lies in a module that the linker, the loader or a look-up just found; as in
+            // `find_function`, nobody unloads it now.
             Trust::Imported => unsafe { Imported::around(host) }.is_none_or(|other| other.any),
             Trust::AnyOfItsKind => kind.route != Route::AppendCopyOnWrite,
         }
@@ -570,4 +572,37 @@ fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
     // filter; other modules that define its names stay, too, or the name would lead nowhere.
     let is_definition = unsafe { elf::defines(found.as_ptr(), name) };
     if is_definition { Some(found) } else { modules::next(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_copy_of_us_imports_says_nothing_of_its_module() {
+        let [cxx11, copy_on_write, libcxx] = &STRING_KINDS;
+        let writers = [
+            (cxx11, c"_ZN7leveldb10PutFixed32EPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEj"),
+            (copy_on_write, c"_ZN7leveldb10PutFixed32EPSsj"),
+            (
+                libcxx,
+                c"_ZN7leveldb10PutFixed32EPNSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEEj",
+            ),
+        ];
+        for (kind, writer) in writers {
+            for name in [kind.host, kind.append, writer] {
+                assert!(!kind.is_used_by(name, Binding::WeakImport), "{name:?}");
+                assert!(!kind.is_used_by(name, Binding::Own), "{name:?}");
+            }
+            assert!(kind.is_used_by(kind.append, Binding::Import));
+        }
+        for (kind, writer) in [writers[0], writers[2]] {
+            assert!(kind.is_used_by(writer, Binding::Import));
+        }
+        assert!(cxx11.is_used_by(c"_ZNKSt7__cxx1112basic_stringIcE4sizeEv", Binding::WeakImport));
+        assert!(!cxx11.is_used_by(libcxx.append, Binding::Import));
+        assert!(!copy_on_write.is_used_by(c"_ZN7leveldb10PutFixed32EPSsj", Binding::Import));
+        assert!(copy_on_write.is_used_by(c"_ZNKSs4sizeEv", Binding::Import));
+        assert!(copy_on_write.is_used_by(c"_ZNSs4_Rep20_S_empty_rep_storageE", Binding::Own));
+    }
 }

@@ -24,7 +24,7 @@ type Count = core::sync::atomic::AtomicUsize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Route {
-    /// No filter was asked for yet, or no host was found.
+    /// No filter was made.
     None = 0,
     /// The C++11 string of libstdc++.
     AppendCxx11,
