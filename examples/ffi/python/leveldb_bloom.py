@@ -236,8 +236,8 @@ class Filter:
     """The bytes of a filter: `key in filter`, or many keys at once."""
 
     def __init__(self, data):
-        # Not of data itself: of a number, bytes makes so many zeros.
-        self.data = bytes(memoryview(data))
+        # Not bytes(data) of whatever comes: of a number, that makes so many zeros.
+        self.data = data if type(data) is bytes else bytes(memoryview(data))
         self._length = len(self.data)
 
     def __contains__(self, key):
