@@ -13,7 +13,8 @@ const TESTS: [&str; 6] = [
      ^harness\\.c_api_test_alone_(destroy|query|use|unknown)|^harness\\.c_test_alone_kernel|\
      ^harness\\.statistics_test_alone_secure",
     "^harness\\.(imports|plugins)_",
-    "^routes\\.(preload|loaded|ctypes|plugin)\\.|^routes\\.below_its_address$",
+    "^routes\\.(preload|loaded|ctypes|plugin|constructors|addresses)\\.|\
+     ^routes\\.(below_its_address|made_at_run_time|headers_at_end)$",
     "^routes\\.link\\.shared.*bfd",
     "^harness\\.(bad_input_test_(alone|host)|golden_test_host)$|^harness\\.c_api_test_alone\\.portable$",
     "^harness\\.(c_.*_alone|policies_test_host|c_database_test_host)_valgrind$|\
