@@ -4,21 +4,15 @@
 #include <leveldb/filter_policy.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "check.h"
 #include "proof.h"
 
 namespace {
 
 constexpr int kKeys = 10000;
-
-void Check(const leveldb::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "LevelDB: %s\n", status.ToString().c_str());
-  std::exit(1);
-}
 
 std::unique_ptr<leveldb::DB> Open(const leveldb::FilterPolicy* policy, const std::string& directory,
                                   bool create) {

@@ -6,22 +6,11 @@
 #include <leveldb/options.h>
 #include <leveldb/table_builder.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "check.h"
 #include "proof.h"
-
-namespace {
-
-void Check(const leveldb::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "LevelDB: %s\n", status.ToString().c_str());
-  std::exit(1);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

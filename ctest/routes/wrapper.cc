@@ -6,10 +6,10 @@
 #include <leveldb/filter_policy.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "check.h"
 #include "proof.h"
 
 namespace {
@@ -33,12 +33,6 @@ class Wrapper : public leveldb::FilterPolicy {
  private:
   const std::unique_ptr<const leveldb::FilterPolicy> bloom_;
 };
-
-void Check(const leveldb::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "LevelDB: %s\n", status.ToString().c_str());
-  std::exit(1);
-}
 
 }  // namespace
 
