@@ -64,6 +64,9 @@ pub struct Absent {
 
 const OTHERS: usize = 256;
 
+/// Of longer keys no bytes are taken: all of them together are 16 MiB at most.
+const LONGEST_OTHER: usize = 64 << 10;
+
 impl Default for Absent {
     fn default() -> Self {
         Absent {
@@ -120,7 +123,7 @@ impl Absent {
         for _ in 0..4 {
             let key = keys.get(self.below(keys.ends.len()));
             self.seen += 1;
-            if key.len() > 1 << 10 {
+            if key.len() > LONGEST_OTHER {
                 continue;
             }
             if self.others.len() < OTHERS {
@@ -139,21 +142,31 @@ impl Absent {
         let mut changed = 0;
         let wanted = 1 + self.below(4);
         for _ in 0..16 {
-            if changed == wanted || self.others.is_empty() || key.is_empty() {
+            if changed == wanted || self.others.is_empty() {
                 break;
             }
-            let (other, place) = (self.below(self.others.len()), self.below(key.len()));
-            let byte = self.others[other].get(place).copied();
-            if byte.is_some_and(|byte| byte != self.candidate[place]) {
-                self.candidate[place] = byte.unwrap_or_default();
+            let other = self.below(self.others.len());
+            // Places that are looked for rather than tried: long keys may differ in a few only.
+            let pairs = self.candidate.iter().zip(&self.others[other]);
+            let differing = pairs.filter(|(own, others)| own != others).count();
+            if differing == 0 {
+                continue;
+            }
+            let chosen = self.below(differing);
+            let pairs = self.candidate.iter_mut().zip(&self.others[other]);
+            if let Some((own, others)) = pairs.filter(|(own, others)| *own != *others).nth(chosen) {
+                *own = *others;
                 changed += 1;
             }
         }
         if changed == 0 {
-            // Keys that do not differ: another last byte, with the same upper bits as text has.
+            // Keys that do not differ: another byte, with the same upper bits as text has. Anywhere,
+            // because keys that differ in the top byte of the hash's last word alone, as in a last
+            // byte, have the same positions in a filter of 64 bits.
             let difference = 1 + self.below(15) as u8;
-            match self.candidate.last_mut() {
-                Some(last) => *last ^= difference,
+            let place = self.below(key.len().max(1));
+            match self.candidate.get_mut(place) {
+                Some(byte) => *byte ^= difference,
                 None => self.candidate.push(difference),
             }
         }
@@ -201,15 +214,36 @@ mod tests {
     #[test]
     fn an_absent_key_counts_once() {
         let mut absent = Absent::default();
-        let (one, other) = (&b"settings/1"[..], &b"settings/2"[..]);
-        absent.remember(&keys(&[other]));
-        // The other key, and fifteen with another last byte.
+        let one = &b"1"[..];
+        // The fifteen others with the same upper bits.
         let all = BloomFilterPolicy::new(10).create_filter(&[one]).unwrap();
         let (asked, yes) = absent.ask(&all, &keys(&[one]), 100_000);
         assert!((10..=16).contains(&asked) && yes < asked, "{asked} {yes}");
         // One that matches everything.
         let (asked, yes) = absent.ask(&[0xff, 0xff, 6], &keys(&[one]), 100_000);
         assert!((10..=16).contains(&asked) && yes == asked, "{asked} {yes}");
+    }
+
+    #[test]
+    fn long_keys_are_changed_as_short_ones_are() {
+        // One key to a filter: 64 bits, to which the top byte of the hash's last word says nothing.
+        for (len, same) in [(100, 92), (1100, 0), (1100, 1092), (70_000, 0)] {
+            let all: Vec<Vec<u8>> = (1..=50u64)
+                .map(|seed| {
+                    let random = (0..len as u64).map(|i| (seed * (i + 3) * 0x9e37_79b9 >> 16) as u8);
+                    [vec![b'k'; same], random.skip(same).collect()].concat()
+                })
+                .collect();
+            let mut absent = Absent::default();
+            let (mut asked, mut yes) = (0, 0);
+            for key in &all {
+                let filter = BloomFilterPolicy::new(10).create_filter(&[key]).unwrap();
+                let answers = absent.ask(&filter, &keys(&[key]), 20);
+                asked += answers.0;
+                yes += answers.1;
+            }
+            assert!(asked > 500 && yes * 10 < asked, "{len} {same}: {yes} of {asked}");
+        }
     }
 
     #[test]
