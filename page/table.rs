@@ -61,6 +61,9 @@ impl Opened {
     /// Reads the filter block, and every data block for how many keys each filter has.
     fn read(file: Vec<u8>) -> Result<Self, Error> {
         let table = Table::open(File(file), Portable)?;
+        if let Some(error) = table.metaindex_error() {
+            return Err(error.clone());
+        }
         let mut filters = Vec::new();
         if let Some(number) = table.preferred_filters() {
             filters = table.read_filters(number)?;

@@ -230,7 +230,8 @@ mod tests {
         for (len, same) in [(100, 92), (1100, 0), (1100, 1092), (70_000, 0)] {
             let all: Vec<Vec<u8>> = (1..=50u64)
                 .map(|seed| {
-                    let random = (0..len as u64).map(|i| (seed * (i + 3) * 0x9e37_79b9 >> 16) as u8);
+                    let random =
+                        (0..len as u64).map(|i| ((seed * (i + 3) * 0x9e37_79b9) >> 16) as u8);
                     [vec![b'k'; same], random.skip(same).collect()].concat()
                 })
                 .collect();

@@ -133,11 +133,17 @@ impl Notes<'_> {
     }
 
     fn missing_tables(&mut self) {
-        let missing: usize = self.databases.iter().map(|database| database.missing.len()).sum();
-        if missing > 0 {
+        let all = self.databases.iter().flat_map(|database| &database.missing);
+        let missing: Vec<_> = all.map(|path| text::path(path).to_string()).collect();
+        if !missing.is_empty() {
+            let more = match missing.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {} more", count(more as u64)),
+            };
             let text = format!(
-                "{} that the MANIFEST names cannot be found in the folder.",
-                plural(missing as u64, "table", "tables")
+                "{} that the MANIFEST names cannot be found in the folder: {}{more}.",
+                plural(missing.len() as u64, "table", "tables"),
+                missing[..missing.len().min(NAMED)].join(", ")
             );
             self.add(Weight::Wrong, "missing-tables", text);
         }
@@ -352,7 +358,7 @@ impl Notes<'_> {
         let Some(_) = sums.settings.one() else { return };
         let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY);
         let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
-        let spent = bloom.spent(keys as f64);
+        let Some(spent) = bloom.spent(true) else { return };
         if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
             return;
         }
@@ -524,8 +530,12 @@ pub fn made_for<'r>(reports: impl Iterator<Item = &'r Report>) -> Option<String>
 
 /// The sums of the tables with filters of LevelDB's format, since the others' keys pay nothing.
 pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
-    reports::sums(reports.filter(|report| report.sums.bloom.filters > 0))
+    let known = |report: &&Report| report.sums.bloom.filters > 0 && !report.is_damaged();
+    reports::sums(reports.filter(known))
 }
+
+/// So many missing tables are named.
+const NAMED: usize = 5;
 
 /// Bits per key in filters of `keys` keys, one for each `slots` slots.
 fn projected(bits_per_key: f64, keys: f64, slots: f64) -> f64 {

@@ -58,7 +58,7 @@ fn policies(reports: &[Report]) -> String {
         let name = match &report.policy {
             Some(policy) => &policy.name,
             None if report.opened => "none",
-            None => "not known",
+            None => NOT_KNOWN,
         };
         match names.iter_mut().find(|(known, _)| *known == name) {
             Some((_, number)) => *number += 1,
@@ -76,6 +76,8 @@ fn policies(reports: &[Report]) -> String {
         }
     }
 }
+
+const NOT_KNOWN: &str = "not known";
 
 /// The figures of all tables, with their names.
 pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
@@ -107,7 +109,18 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     } else if bloom.filters > 0 {
         figures.push((
             "entries",
-            format!("about {} by the filters", count(bloom.estimated_keys as u64)),
+            format!(
+                "about {} by the filters{}",
+                count(bloom.estimated_keys as u64),
+                match sums.tables - sums.tables_with_filters {
+                    0 => String::new(),
+                    without => format!(
+                        ", without those of {} that {} no filters",
+                        plural(without, "table", "tables"),
+                        if without == 1 { "has" } else { "have" }
+                    ),
+                }
+            ),
         ));
     }
     if sums.tables_with_filters == 0 {
@@ -137,26 +150,25 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
         let keys = &bloom.keys_per_filter;
         figures.push((
             "keys per filter",
-            format!(
-                "{} / {} / {} (least, median, most)",
-                count(keys.min()),
-                count(keys.median()),
-                count(keys.max())
-            ),
+            match keys.total() {
+                0 => NOT_KNOWN.into(),
+                _ => format!(
+                    "{} / {} / {} (least, median, most)",
+                    count(keys.min()),
+                    count(keys.median()),
+                    count(keys.max())
+                ),
+            },
         ));
     }
     let probes: Vec<_> = bloom.probes.0.keys().map(u64::to_string).collect();
     figures.push(("probes, k", probes.join(", ")));
-    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
-    figures.push((
-        "bits per key",
-        format!(
-            "{} set, {}{} spent",
-            explain::bits_of(sums),
-            if data { "" } else { "about " },
-            tenths(bloom.spent(keys))
-        ),
-    ));
+    let spent = match bloom.spent(data) {
+        Some(spent) if data => format!("{} spent", tenths(spent)),
+        Some(spent) => format!("about {} spent", tenths(spent)),
+        None => format!("what is spent is {NOT_KNOWN}"),
+    };
+    figures.push(("bits per key", format!("{} set, {spent}", explain::bits_of(sums))));
     figures.push(("fill", format!("{} of the bits are set", percent(bloom.fill()))));
     figures.push((
         "false positives",
@@ -238,7 +250,7 @@ pub fn table_row(report: &Report, data: bool) -> [String; 9] {
         count(sums.data_blocks),
         if data { count(sums.entries) } else { of_filters(format!("~{}", count(keys as u64))) },
         count(sums.slots - sums.empty_slots),
-        of_filters(tenths(bloom.spent(keys))),
+        of_filters(bloom.spent(data).map_or("?".into(), tenths)),
         of_filters(percent(bloom.fill())),
         of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
     ]

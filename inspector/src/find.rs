@@ -168,9 +168,8 @@ fn add(path: &Path, everything: &mut Everything) -> Result<Option<String>, Strin
             None => add_folder(path, everything).map(|()| None),
         };
     }
-    let is_table = has_extension(path, "ldb") || has_extension(path, "sst");
     if let Err(error) = &metadata {
-        if error.kind() != io::ErrorKind::NotFound || !is_table {
+        if error.kind() != io::ErrorKind::NotFound || !has_name_of_table(path) {
             return Err(error.to_string());
         }
     }
@@ -218,7 +217,7 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         has_manifest |=
             path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"MANIFEST-"));
         // A link to nowhere is a table that is missing.
-        if (has_extension(&path, "ldb") || has_extension(&path, "sst")) && path.exists() {
+        if has_name_of_table(&path) && path.exists() {
             tables.push(path);
         }
     }
@@ -254,19 +253,10 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
     tables.sort_by_key(|path| (number_of(path), path.clone()));
     let database = database.map(Rc::new);
     everything.databases.extend(database.clone());
-    let mut before: Option<PathBuf> = None;
     for path in tables {
         // A file that is gone by now is noticed when it is opened.
         let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        let table = add_table(path.clone(), len, database.as_ref(), everything);
-        // Of 000005.ldb and 000005.sst LevelDB reads the first.
-        if before.is_some_and(|before| before.with_extension("sst") == path) {
-            if let (Some(found), true) = (everything.tables.get_mut(table), database.is_some()) {
-                found.place = Place::Stray;
-                (found.len_in_manifest, found.range) = (None, None);
-            }
-        }
-        before = Some(path);
+        add_table(path, len, database.as_ref(), everything);
     }
     Ok(())
 }
@@ -305,7 +295,9 @@ fn add_table(
     if known != next {
         return known;
     }
-    let number = number_of(&path);
+    // Of 000005.ldb and 000005.sst LevelDB reads the first.
+    let is_second = has_extension(&path, "sst") && path.with_extension("ldb").exists();
+    let number = number_of(&path).filter(|_| database.is_none() || !is_second);
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));
     let place = match version {
@@ -328,18 +320,23 @@ fn add_table(
     next
 }
 
+/// Whether its extension is one that LevelDB gives to tables.
+pub fn has_name_of_table(path: &Path) -> bool {
+    has_extension(path, "ldb") || has_extension(path, "sst")
+}
+
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own == extension)
 }
 
 /// The number that LevelDB reads in a file's name when it looks for what to delete.
 fn taken_for(path: &Path) -> Option<u64> {
-    let name = path.file_stem()?.to_str()?;
+    let name = path.file_stem().filter(|_| has_name_of_table(path))?.to_str()?;
     name.parse().ok().filter(|_| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The number in a name that LevelDB gives: 5.ldb is none of its.
 fn number_of(path: &Path) -> Option<u64> {
-    let name = path.file_stem()?.to_str()?;
+    let name = path.file_stem().filter(|_| has_name_of_table(path))?.to_str()?;
     name.parse().ok().filter(|number| format!("{number:06}") == name)
 }

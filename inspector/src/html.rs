@@ -99,17 +99,16 @@ fn escape(text: &str) -> String {
 
 fn tiles(total: &Sums, data: bool) -> String {
     let bloom = &total.bloom;
-    let keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
-    let spent = bloom.spent(keys);
     let mut tiles = vec![
         (plural(total.tables, "table", "tables"), bytes(total.file_bytes)),
         (bytes(total.filter_block_bytes), "in filters".into()),
     ];
     if bloom.filters > 0 {
-        tiles.push((
-            format!("{} bits per key", tenths(spent)),
-            format!("spent; {} set", explain::bits_of(total)),
-        ));
+        let set = explain::bits_of(total);
+        tiles.push(match bloom.spent(data) {
+            Some(spent) => (format!("{} bits per key", tenths(spent)), format!("spent; {set} set")),
+            None => ("not known".into(), format!("bits per key spent; {set} set")),
+        });
         tiles.push(match bloom.asked {
             0 => (percent(bloom.estimated()), "false positives, estimated".into()),
             asked => (

@@ -275,7 +275,6 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
     let bloom = &sums.bloom;
     let keys = &bloom.keys_per_filter;
     let of_data = |value: u64| data.then_some(value);
-    let read_keys = if data { bloom.keys_checked as f64 } else { bloom.estimated_keys };
     let settings = sums.settings.one().map(|least| json!([least, sums.settings.most]));
     let filters = (bloom.filters > 0).then(|| {
         json!({
@@ -293,7 +292,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
                 })).collect::<Vec<_>>(),
             })),
             "bits_per_key_set": settings,
-            "bits_per_key_spent": bloom.spent(read_keys),
+            "bits_per_key_spent": bloom.spent(data),
             "estimated_keys": bloom.estimated_keys,
             "false_positive_rate_estimated": bloom.estimated(),
             "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),

@@ -136,10 +136,12 @@ of each level. Each filter that is asked shows its k positions and the bits
 found there; one 0 is a no. The block is looked into in any case, so that a
 false positive and a lost key are called what they are (in a database with a
 comparator of its own only where the filter says maybe, or where no filter can
-be asked; blocks without the key are then counted, and not listed).
+be asked; of the latter, blocks without the key are counted, and not listed).
 
-A Get goes by the ranges of keys in the MANIFEST. --all looks into the tables
-that it goes past as well, and lists those that hold the key.
+A Get goes by the ranges of keys in the MANIFEST, and ends where it finds the
+key, or something damaged. --all looks into the tables that it goes past as
+well, and lists those that hold the key. Without a MANIFEST every table is
+looked into, and the newest write is listed first.
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334

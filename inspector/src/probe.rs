@@ -157,6 +157,8 @@ struct Visit {
     path: PathBuf,
     place: Place,
     unasked: Option<Unasked>,
+    /// A Get can get no further than here: the table or its index cannot be read.
+    fails: bool,
     policy: Option<String>,
     other_policies: Vec<String>,
     steps: Vec<Step>,
@@ -175,6 +177,14 @@ impl Visit {
         self.problem.is_some() && !self.unreadable
             || self.steps.iter().any(Step::is_wrong)
             || self.is_lost()
+    }
+
+    /// A Get fails here, or gives what is damaged: what was written earlier it does not see.
+    fn is_fatal(&self) -> bool {
+        let read = |step: &&Step| step.filter.as_ref().is_none_or(|filter| filter.maybe);
+        let mut read = self.steps.iter().filter(read);
+        let damaged = self.fails || read.any(|step| matches!(step.entry, Some(Err(_))));
+        self.unasked.is_none() && damaged
     }
 
     /// A Get ends here. After a filter that says no it goes on, to what was written earlier.
@@ -222,11 +232,15 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             let miss = newest.and_then(|sequence| range.misses(&key, sequence));
             visit.unasked = Some(Unasked { lost: miss.map(|miss| range.told(miss)) });
         }
-        let end = visit.is_found() && !args.all;
+        // Without a MANIFEST it is not known which table a Get asks first.
+        let end = (visit.is_found() || visit.is_fatal()) && found.place != Place::Unknown;
         visits.push(visit);
-        if end {
+        if end && !args.all {
             break;
         }
+    }
+    if visits.iter().all(|visit| visit.place == Place::Unknown) {
+        visits.sort_by_key(|visit| Reverse(visit.newest()));
     }
     let wrong = visits.iter().any(Visit::is_wrong) || database.is_some_and(Database::is_wrong);
     let unreadable = visits.iter().any(|visit| visit.unreadable)
@@ -259,7 +273,12 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
 /// The bytes of the logs in a folder.
 fn logs(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let logs = entries.filter(|entry| entry.path().extension().is_some_and(|it| it == "log"));
+    // By the names that LevelDB gives: a program may have a log of its own there.
+    let logs = entries.filter(|entry| {
+        let path = entry.path();
+        let number = path.file_stem().and_then(|name| name.to_str()?.parse::<u64>().ok());
+        number.is_some() && path.extension().is_some_and(|it| it == "log")
+    });
     logs.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
 }
 
@@ -314,6 +333,7 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         path: found.path.clone(),
         place: found.place,
         unasked: None,
+        fails: false,
         policy: None,
         other_policies: Vec::new(),
         steps: Vec::new(),
@@ -327,7 +347,11 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         Ok(file) => {
             let other_length = file.other_length();
             if let Err(error) = look_up(file, key, bytewise, &mut visit) {
-                visit.problem = Some(format!("{error}{other_length}"));
+                visit.fails = true;
+                visit.problem.get_or_insert(error.to_string());
+            }
+            if let Some(problem) = &mut visit.problem {
+                *problem += &other_length;
             }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => visit.vanished = true,
@@ -347,11 +371,19 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     visit.other_policies = table.other_filters().map(|name| printable(&name.policy)).collect();
     // What is not LevelDB's format cannot be asked.
     let known = matches!(visit.policy.as_deref(), Some(POLICY_NAME | OTHER_NAME));
-    let contents = if known { table.read_filters(number)? } else { Vec::new() };
-    let filters = match known {
-        true => Some(Filters::parse(&contents, names[number].handle.offset)?),
-        false => None,
-    };
+    let mut contents = Vec::new();
+    let mut filters = table.metaindex_error().cloned().map_or(Ok(None), Err);
+    if known {
+        filters = table.read_filters(number).and_then(|bytes| {
+            contents = bytes;
+            Filters::parse(&contents, names[number].handle.offset).map(Some)
+        });
+    }
+    // LevelDB then does without them.
+    let filters = filters.unwrap_or_else(|error| {
+        visit.problem = Some(error.to_string());
+        None
+    });
     let mut buffers = Buffers::default();
     if bytewise {
         if let Some(block) = table.block_for(key, Ord::cmp)? {
@@ -448,7 +480,7 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         let what = format!(
             "{why}, so that the order of its keys is not known: every filter is asked, where a Get would \
              ask one of a table, and a block is read only where its filter says maybe, or where there is \
-             none to ask. Of these blocks only the one that holds the key is listed. `leveldb-bloom verify` \
+             none to ask. Of these blocks only those are listed that hold the key, or whose filter says maybe. `leveldb-bloom verify` \
              finds keys that are lost."
         );
         text += &wrap(&what, "");
@@ -466,13 +498,20 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         asked += visit.other_noes;
         noes += visit.other_noes;
     }
-    let found = visits.iter().any(Visit::is_found);
-    let stopped = !all && found;
+    let last = visits.last().filter(|visit| !all && visit.place != Place::Unknown);
+    let stopped = last.is_some_and(|visit| visit.is_found() || visit.is_fatal());
     let summary = format!(
         "{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
         plural(tables, "table", "tables"),
         match (stopped, visits.is_empty()) {
+            (true, _) if last.is_some_and(Visit::is_fatal) => {
+                ": the Get ends at what is damaged, and fails or gives what is damaged"
+            }
+            // LevelDB does not check the sum of filters, and asks what is there.
+            (true, _) if last.is_some_and(|visit| visit.problem.is_some()) => {
+                ": the Get ends where the key is found, unless what is damaged keeps it from there"
+            }
             (true, _) => ": the Get ends where the key is found",
             (_, true) if tables == 0 => "",
             _ if all => ": no others hold the key",
@@ -491,6 +530,7 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     );
     text += "\n";
     text += &wrap(&summary, "");
+    let is_unknown = visits.iter().all(|visit| visit.place == Place::Unknown);
     // With --all there may be a lost one that is older than the one that a Get finds.
     let lost = visits.iter().filter(|visit| visit.is_lost()).filter_map(Visit::newest).max();
     match (lost, visits.iter().find(|visit| visit.is_found()).and_then(Visit::newest)) {
@@ -498,6 +538,15 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
             text += "A Get gives what was written to the key earlier: the newest is lost.\n";
         }
         (Some(_), None) => text += "A Get does not find the key: it is lost.\n",
+        (None, Some(newest))
+            if visits.iter().filter(|visit| visit.is_found()).count() > 1 && is_unknown =>
+        {
+            let what = format!(
+                "No MANIFEST says in which order a Get asks the tables, or which of them are of use: \
+                 listed first is the newest write, sequence {newest}."
+            );
+            text += &wrap(&what, "");
+        }
         (None, None) if order == Order::BytewiseSoFar => {
             text += &wrap(
                 "No MANIFEST names the comparator: the key was looked for where the order of \

@@ -12,7 +12,7 @@ use leveldb_bloom_table::{
 use crate::absent::{Absent, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
-use crate::find::{Found, Place};
+use crate::find::{Found, Place, has_name_of_table};
 use crate::manifest::Stored;
 use crate::printable::printable;
 use crate::ranges::Range;
@@ -71,11 +71,7 @@ pub struct Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let mut text = error.to_string();
-        if let Kind::Magic { .. } = error.kind {
-            text += ". A table's name ends in .ldb or .sst; for a whole database, name its folder";
-        }
-        Problem { offset: Some(error.offset), text }
+        Problem { offset: Some(error.offset), text: error.to_string() }
     }
 }
 
@@ -217,7 +213,14 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
             if found.place == Place::Named && found.number.is_some() && has_no_end {
                 scan.report.place = Place::Unused;
             }
+            let is_no_table = matches!(error.kind, Kind::Magic { .. });
             scan.problem(error);
+            if let (true, Some(problem)) =
+                (is_no_table && !has_name_of_table(&found.path), scan.report.problems.last_mut())
+            {
+                problem.text +=
+                    ". A table's name ends in .ldb or .sst; for a whole database, name its folder";
+            }
         }
     }
     if let Some(problem) = scan.report.problems.first_mut() {
@@ -266,8 +269,11 @@ impl Scan {
     }
 
     fn table(&mut self, table: &Table<TableFile, Fast>, come_to: &dyn Fn(u64)) {
-        self.report.opened = true;
+        self.report.opened = table.metaindex_error().is_none();
         self.report.sums.index_bytes = table.footer().index.size;
+        if let Some(error) = table.metaindex_error() {
+            self.problem(error.clone());
+        }
         let bytes = self.read_filters(table);
         let filters = bytes.as_ref().and_then(|(handle, bytes)| {
             Filters::parse(bytes, handle.offset).map_err(|error| self.problem(error)).ok()
@@ -304,6 +310,10 @@ impl Scan {
         self.end_group(filters.as_ref());
         self.end_range(last_block);
         self.judge_format();
+        if !self.report.is_damaged() {
+            let bloom = &mut self.report.sums.bloom;
+            (bloom.whole_block_bytes, bloom.whole_keys) = (bloom.block_bytes, bloom.keys_checked);
+        }
         self.outside.append(&mut self.report.lost);
         self.outside.truncate(self.options.keep);
         self.report.lost = std::mem::take(&mut self.outside);

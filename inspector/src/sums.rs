@@ -46,6 +46,9 @@ pub struct BloomSums {
     pub filter_bytes: u64,
     /// The filter blocks that they are in, as stored, with trailers.
     pub block_bytes: u64,
+    /// Of these, what is in tables that were read without an error, and the keys of those.
+    pub whole_block_bytes: u64,
+    pub whole_keys: u64,
     pub bits: u64,
     pub bits_set: u64,
     pub keys_per_filter: Counts,
@@ -103,6 +106,8 @@ impl BloomSums {
         self.match_all += other.match_all;
         self.filter_bytes += other.filter_bytes;
         self.block_bytes += other.block_bytes;
+        self.whole_block_bytes += other.whole_block_bytes;
+        self.whole_keys += other.whole_keys;
         self.bits += other.bits;
         self.bits_set += other.bits_set;
         self.keys_per_filter.add(&other.keys_per_filter);
@@ -154,9 +159,14 @@ impl BloomSums {
         sums.variance += estimated.max(1e-6) / asked as f64 * weight * weight;
     }
 
-    /// Bits per key, offsets and all.
-    pub fn spent(&self, keys: f64) -> f64 {
-        ratio(self.block_bytes as f64 * 8.0, keys)
+    /// Bits per key, offsets and all; nothing where no table's keys are known. `data` says whether
+    /// keys were read: those of damaged tables are not all there.
+    pub fn spent(&self, data: bool) -> Option<f64> {
+        let (bytes, keys) = match data {
+            true => (self.whole_block_bytes, self.whole_keys as f64),
+            false => (self.block_bytes, self.estimated_keys),
+        };
+        (keys > 0.0).then(|| bytes as f64 * 8.0 / keys)
     }
 
     pub fn fill(&self) -> f64 {

@@ -42,7 +42,7 @@ impl BlockHandle {
 /// The footer: where the index and the metaindex are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footer {
-    /// The block that names the filter block.
+    /// The block that names the filter block; whether it is within the file was not looked at.
     pub metaindex: BlockHandle,
     /// The block with one entry for each data block.
     pub index: BlockHandle,
@@ -52,7 +52,7 @@ impl Footer {
     /// Reads the last [`FOOTER_LEN`] bytes of a file of `file_len` bytes.
     ///
     /// # Errors
-    /// Where the magic number is another one, or the blocks would not be within the file.
+    /// Where the magic number is another one, or the index would not be within the file.
     pub fn parse(footer: &[u8; FOOTER_LEN], file_len: u64) -> Result<Self, Error> {
         let start = file_len.saturating_sub(FOOTER_LEN as u64);
         let error = |at: usize, kind| Error {
@@ -67,16 +67,19 @@ impl Footer {
             return Err(error(FOOTER_LEN - 8, Kind::Magic { found }));
         }
         let mut bytes = Bytes(handles);
-        let mut take = |of| {
+        let mut take = || {
             let at = handles.len() - bytes.0.len();
-            let handle = BlockHandle::take(&mut bytes).ok_or_else(|| {
-                error(at, Kind::Expected("a block's offset and size, each of at most ten bytes"))
-            })?;
-            match handle.end() {
-                Some(end) if end <= start => Ok(handle),
-                _ => Err(error(at, Kind::Handle { of, handle, from: 0, to: start })),
-            }
+            let expected = Kind::Expected("a block's offset and size, each of at most ten bytes");
+            let handle = BlockHandle::take(&mut bytes).ok_or_else(|| error(at, expected))?;
+            Ok((at, handle))
         };
-        Ok(Footer { metaindex: take(Part::Metaindex)?, index: take(Part::Index)? })
+        let ((_, metaindex), (at, index)) = (take()?, take()?);
+        match index.end() {
+            Some(end) if end <= start => Ok(Footer { metaindex, index }),
+            _ => {
+                let of = Part::Index;
+                Err(error(at, Kind::Handle { of, handle: index, from: 0, to: start }))
+            }
+        }
     }
 }

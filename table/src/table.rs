@@ -29,28 +29,28 @@ impl Buffers {
     }
 }
 
-/// A table file of which the footer, the index and the metaindex were read.
+/// A table file of which the footer and the index were read, and the metaindex if that could be.
 #[derive(Clone, Debug)]
 pub struct Table<R, C> {
     reader: R,
     codec: C,
     footer: Footer,
     index: Vec<u8>,
-    filters: Vec<FilterName>,
+    filters: Result<Vec<FilterName>, Error>,
 }
 
 impl<R: ReadAt, C: Codec> Table<R, C> {
     /// Reads what a table says of itself: footer, index and metaindex.
     ///
     /// # Errors
-    /// Where one of the three cannot be read.
+    /// Where the footer or the index cannot be read. Without its metaindex a table has no filters, and
+    /// LevelDB reads it all the same: [`metaindex_error`](Self::metaindex_error) has what is wrong.
     pub fn open(reader: R, codec: C) -> Result<Self, Error> {
         let footer = read_footer(&reader)?;
         let mut buffers = Buffers::default();
-        let contents =
-            read_block(&reader, &codec, footer.metaindex, Part::Metaindex, &mut buffers)?;
-        let filters =
-            filter_names(&Block::parse(contents, Part::Metaindex, footer.metaindex.offset)?)?;
+        let filters = read_block(&reader, &codec, footer.metaindex, Part::Metaindex, &mut buffers)
+            .and_then(|it| Block::parse(it, Part::Metaindex, footer.metaindex.offset))
+            .and_then(|it| filter_names(&it));
         read_block(&reader, &codec, footer.index, Part::Index, &mut buffers)?;
         let index = buffers.contents;
         Block::parse(&index, Part::Index, footer.index.offset)?;
@@ -77,21 +77,28 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
     /// The filter blocks that the table names: usually one, or none.
     #[must_use]
     pub fn filters(&self) -> &[FilterName] {
-        &self.filters
+        self.filters.as_deref().unwrap_or(&[])
+    }
+
+    /// Why it is not known whether there are filters, where the metaindex cannot be read.
+    #[must_use]
+    pub fn metaindex_error(&self) -> Option<&Error> {
+        self.filters.as_ref().err()
     }
 
     /// The number in [`filters`](Self::filters) of the filter block to look at: LevelDB asks for that of
     /// its own policy, by name. Where there is none, somebody may ask the first.
     #[must_use]
     pub fn preferred_filters(&self) -> Option<usize> {
-        let own = self.filters.iter().position(|name| name.policy == leveldb_bloom::POLICY_NAME);
-        own.or((!self.filters.is_empty()).then_some(0))
+        let filters = self.filters();
+        let own = filters.iter().position(|name| name.policy == leveldb_bloom::POLICY_NAME);
+        own.or((!filters.is_empty()).then_some(0))
     }
 
     /// The policies of the filter blocks beside that one.
     pub fn other_filters(&self) -> impl Iterator<Item = &FilterName> {
         let preferred = self.preferred_filters();
-        let all = self.filters.iter().enumerate();
+        let all = self.filters().iter().enumerate();
         all.filter(move |(number, _)| Some(*number) != preferred).map(|(_, name)| name)
     }
 
@@ -103,7 +110,11 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
             Ok(index) => index.entries(),
             Err(_) => Block::EMPTY.entries(),
         };
-        let before = self.footer.index.offset.min(self.footer.metaindex.offset);
+        // What cannot be read may not lie there either.
+        let before = match &self.filters {
+            Ok(_) => offset.min(self.footer.metaindex.offset),
+            Err(_) => offset,
+        };
         DataBlocks { entries, from: 0, to: before, offset }
     }
 
@@ -149,9 +160,12 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
     /// [`Filters::parse`](crate::Filters::parse).
     ///
     /// # Errors
-    /// Where it cannot be read, its checksum is wrong, or there is none of this number.
+    /// Where it cannot be read, its checksum is wrong, there is none of this number, or the metaindex
+    /// cannot be read.
     pub fn read_filters(&self, number: usize) -> Result<Vec<u8>, Error> {
-        let Some(FilterName { handle, .. }) = self.filters.get(number) else {
+        let Some(FilterName { handle, .. }) =
+            self.filters.as_ref().map_err(Error::clone)?.get(number)
+        else {
             let kind = Kind::Expected("a filter block of this number");
             let offset = self.footer.metaindex.offset;
             return Err(Error { part: Part::Metaindex, offset, inside: None, kind });

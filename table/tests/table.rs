@@ -295,13 +295,24 @@ fn truncation_is_noticed() {
 fn lengths_are_not_believed() {
     let mut file = table(false);
     let end = file.len() - 48;
+    let index = Table::open(&file[..], Portable).unwrap().footer().index;
     let huge = BlockHandle { offset: 0, size: 1 << 60 };
-    let small = BlockHandle { offset: 0, size: 4 };
-    let mut footer = [handle_bytes(huge), handle_bytes(small)].concat();
+    let mut footer = [handle_bytes(huge), handle_bytes(index)].concat();
+    footer.resize(40, 0);
+    file[end..end + 40].copy_from_slice(&footer);
+    // LevelDB reads a table without its metaindex, and so without its filters.
+    let opened = Table::open(&file[..], Portable).unwrap();
+    let error = opened.metaindex_error().unwrap();
+    assert!(matches!(error.kind, Kind::Handle { of: Part::Metaindex, .. }), "{error}");
+    assert!(opened.filters().is_empty() && opened.preferred_filters().is_none());
+    assert_eq!(&opened.read_filters(0).unwrap_err(), error);
+    assert!(opened.block_for(&user_key(1), Ord::cmp).unwrap().is_some());
+
+    let mut footer = [handle_bytes(opened.footer().index), handle_bytes(huge)].concat();
     footer.resize(40, 0);
     file[end..end + 40].copy_from_slice(&footer);
     let error = Table::open(&file[..], Portable).unwrap_err();
-    assert!(matches!(error.kind, Kind::Handle { of: Part::Metaindex, .. }), "{error}");
+    assert!(matches!(error.kind, Kind::Handle { of: Part::Index, .. }), "{error}");
     let wide = BlockHandle { offset: u64::MAX, size: u64::MAX };
     assert_eq!(wide.end(), None);
     assert!(Block::parse(&[], Part::Data, u64::MAX).is_err());
