@@ -6,16 +6,18 @@
  * returned, where a C++ program's global objects end, all do their work there, and some are destroyed;
  * or they are left, and a handler that runs then ends the program at once (cut); or they are left by the
  * program and two children of its own (fork), each of which asks the first policy once more; or left where
- * the program ends by quick_exit. With FILE, that is opened with FLAGS (those of open, a number) and has
+ * the program ends by quick_exit; or destroyed while fork waits for another thread of the program (lock). With FILE, that is opened with FLAGS (those of open, a number) and has
  * the number of stderr, which is closed. */
 
 #include <fcntl.h>
 #include <leveldb_bloom.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { kMost = 100 };
@@ -81,6 +83,30 @@ static int Fork(void) {
   return 1;
 }
 
+static void* DestroyInThread(void* unused) {
+  DestroyAll();
+  return unused;
+}
+
+/* As a program does that waits before fork for whoever has its lock: it must not have ours by then. */
+static void DestroyElsewhere(void) {
+  pthread_t thread;
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 20;
+  if (pthread_create(&thread, NULL, DestroyInThread, NULL) != 0 ||
+      pthread_timedjoin_np(thread, NULL, &end) != 0) {
+    _exit(7);
+  }
+}
+
+static int ForkLocked(void) {
+  int status;
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
 /* Before any constructor that has no number: policy 2, if the environment asks for it. */
 __attribute__((constructor(101))) static void WorkEarly(void) {
   if (getenv("STATISTICS_EARLY") == NULL) return;
@@ -104,6 +130,8 @@ int main(int argc, char** argv) {
     late_count = count;
   } else if (strcmp(argv[1], "cut") == 0) {
     if (atexit(End) != 0) return 3;
+  } else if (strcmp(argv[1], "lock") == 0) {
+    if (pthread_atfork(DestroyElsewhere, NULL, NULL) != 0) return 3;
   } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0 &&
              strcmp(argv[1], "fork") != 0 && strcmp(argv[1], "quick") != 0) {
     return 2;
@@ -114,6 +142,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(argv[1], "destroy") == 0) DestroyAll();
   if (strcmp(argv[1], "fork") == 0 && !Fork()) return 5;
+  if (strcmp(argv[1], "lock") == 0 && !ForkLocked()) return 5;
   printf("%s\n", getauxval(AT_SECURE) ? "secure" : "not secure");
   if (strcmp(argv[1], "quick") == 0) {
     fflush(stdout);

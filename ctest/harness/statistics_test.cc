@@ -168,6 +168,13 @@ TEST_F(StatisticsTest, ChildrenOfForkWriteWhatTheyDid) {
   EXPECT_EQ((std::map<uint64_t, int>{{1, 4}, {2, 2}, {3, 2}}), queries);
 }
 
+// A host's own handlers, registered before its first policy, run before fork takes our lock.
+TEST_F(StatisticsTest, PoliciesEndWhileForkWaits) {
+  const ChildResult result = Run(file(), "lock", 3);
+  ExpectSilent(result);
+  ExpectLines(ReadFile(file()), result.pid, 3, false);
+}
+
 TEST_F(StatisticsTest, FileThatCannotBeWritten) {
   for (const std::string& path : {folder_.Path("no/such/folder"), folder_.Path("")}) {
     for (const char* how : {"destroy", "leave", "late"}) ExpectSilent(Run(path, how, 3));

@@ -163,12 +163,8 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         next: AtomicPtr::new(ptr::null_mut()),
     })?;
     if !PREPARED.swap(true, Ordering::AcqRel) {
-        // In a child of fork the threads are gone that could unlock the mutex, so no other may hold
-        // it then.
-        // SAFETY: the functions take no arguments. They stay loaded (`-z nodelete`), or belong to a
-        // module whose handlers glibc drops when it is closed.
+        // SAFETY: as in `prepare_forks`.
         unsafe {
-            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
             libc::atexit(write_all);
             at_quick_exit(write_all);
         }
@@ -203,6 +199,17 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
         (*counters).write(LAST_LINE);
         counters.drop_in_place();
         memory::free(counters.cast());
+    }
+}
+
+/// In a child of fork the threads are gone that could unlock the mutex, so no other may hold it
+/// then. Called when the library is loaded.
+#[inline]
+pub(super) fn prepare_forks() {
+    // SAFETY: the functions take no arguments. They stay loaded (`-z nodelete`), or belong to a
+    // module whose handlers glibc drops when it is closed.
+    unsafe {
+        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
     }
 }
 

@@ -15,13 +15,9 @@ use libc::{fstat64 as fstat, stat64 as stat};
 /// was none.
 static AT_LOAD: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-// Before a program's own constructors, whose policies may have something to say.
-// SAFETY: the section is for functions that the loader calls, which may have no arguments.
-#[unsafe(link_section = ".init_array.00000")]
-#[used]
-static REMEMBER: extern "C" fn() = remember;
-
-extern "C" fn remember() {
+/// For the moment of loading.
+#[inline]
+pub(super) fn remember() {
     if let Some(file) = file() {
         for (kept, part) in AT_LOAD.iter().zip(identity(&file)) {
             kept.store(part, Ordering::Relaxed);
