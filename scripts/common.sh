@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 
 set -euo pipefail
+# cd would say where it went, and go elsewhere.
+unset CDPATH
 
 # Both before the script leaves the folder that paths are relative to.
 caller=$PWD
@@ -47,6 +49,10 @@ export PROCESSOR
 # ensure_packages PACKAGE...: installs the Debian packages that are missing, or says which.
 ensure_packages() {
   local missing=() package
+  if ! command -v dpkg-query >/dev/null; then
+    printf 'Without dpkg it is not known whether there is what Debian calls: %s\n' "$*" >&2
+    return 0
+  fi
   for package in "$@"; do
     [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed' ]] ||
       missing+=("$package")

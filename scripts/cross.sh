@@ -97,8 +97,9 @@ debian_std() {
 
 # set_up: what the architecture in the variables below needs; says what is missing.
 set_up() {
-  local variable=${target^^} flags=
-  variable=CARGO_TARGET_${variable//-/_}
+  local variable flags=
+  # By tr's letters: in Turkish the capital of i is another.
+  variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$target")
   if [ "$name" = wasm32 ]; then
     command -v node >/dev/null || ensure_packages nodejs || return 1
     export "${variable}_RUNNER=node --no-warnings $root/scripts/cross/wasi.mjs"

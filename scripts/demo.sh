@@ -78,15 +78,17 @@ ensure_packages g++ libleveldb-dev
 ensure_rust
 
 step "building the library"
-# Relative: a path in LD_PRELOAD cannot have a space, and that of the project may have one.
-target=$(realpath -m --relative-base="$root" "${CARGO_TARGET_DIR:-target}")
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 cargo build --release --locked --target-dir "$target"
-library=$target/release/libleveldb_bloom.so.1
+library=$target/release/libleveldb_bloom.so
 [ -e "$library" ] || fail "cargo did not make $library."
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/leveldb-bloom-demo.XXXXXX")
+work=$(realpath "$(mktemp -d "${TMPDIR:-/tmp}/leveldb-bloom-demo.XXXXXX")")
+# Not with the databases: where those are, programs may not be allowed to run.
+program=$target/release/demo.$$
 # shellcheck disable=SC2317 # called by the trap
 clean_up() {
+  rm -f "$program"
   if $keep; then
     printf '\nKept: %s, with the databases none, stock and ours\n' "$work"
   else
@@ -103,7 +105,6 @@ free=$(($(df -Pk "$work" | awk 'NR == 2 { print $4 }') / 1024))
 Set TMPDIR to a roomier folder, or ask for fewer --keys."
 
 step "building the program"
-program=$work/demo
 # LevelDB is built without RTTI, and so must be what derives from its classes. Before glibc 2.34 dlsym
 # is in a library of its own.
 g++ -std=c++17 -O2 -Wall -Wextra -fno-rtti scripts/demo/demo.cc -lleveldb -ldl -o "$program"
@@ -113,11 +114,12 @@ printf '  databases in  %s\n' "$work"
 
 declare -A result
 
-# run NAME BITS PRELOAD: one run of the program, in a process of its own.
+# run NAME BITS PRELOAD: one run of the program, in a process of its own. Beside the library, because a
+# path in LD_PRELOAD cannot have a space, and that of the project may have one.
 run() {
   local name value
-  LD_PRELOAD=$3 LEVELDB_BLOOM_STATS=$work/$1.stats \
-    "$program" "$work/$1" "$keys" "$lookups" "$2" "$work/$1.results" ||
+  (cd "$target/release" && LD_PRELOAD=$3 LEVELDB_BLOOM_STATS=$work/$1.stats \
+    exec "$program" "$work/$1" "$keys" "$lookups" "$2" "$work/$1.results") ||
     fail "The program failed in this run."
   while read -r name value; do
     result[$1 $name]=$value
@@ -131,7 +133,7 @@ run none 0 ''
 step "2 of 3: the filter of libleveldb"
 run stock "$bits" ''
 step "3 of 3: our filter (LD_PRELOAD=$library)"
-run ours "$bits" "$library"
+run ours "$bits" "./${library##*/}"
 
 # statistic LINE FIELD: 0 where there is none. There is a line for each policy of the run: when it
 # loads and compacts, when it gets present keys, when it gets missing ones.

@@ -46,7 +46,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#asked[@]} -gt 0 ] || asked=("${languages[@]}")
 
-out=$root/target/ffi
+out=${CARGO_TARGET_DIR:-$root/target}/ffi
 python=$out/venv/bin/python
 # Debian's own, also where another one comes first in PATH: plyvel of Debian is only there.
 system_python=/usr/bin/python3
@@ -177,9 +177,11 @@ mkdir -p "$out"
 "$system_python" scripts/ffi/golden.py ctest/harness/golden_values.h >"$out/golden.txt"
 export LEVELDB_BLOOM_GOLDEN=$out/golden.txt
 export LEVELDB_BLOOM_CDEF=$root/include/leveldb_bloom.cdef.h
-# As if it were installed: the wrappers load libleveldb_bloom.so.1 by its name.
+# As if it were installed: the wrappers load libleveldb_bloom.so.1 by its name. The build makes that
+# name as well, but where a configuration may have moved what is not its result.
 library=${CARGO_TARGET_DIR:-$root/target}/release
-export LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+ln -sfn "$library/libleveldb_bloom.so" "$out/libleveldb_bloom.so.1"
+export LD_LIBRARY_PATH=$out:$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PYTHONDONTWRITEBYTECODE=1
 
 cd examples/ffi

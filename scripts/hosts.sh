@@ -63,7 +63,7 @@ done
 ensure_rust
 ensure_packages "${packages[@]}"
 
-out=$root/target/hosts
+out=${CARGO_TARGET_DIR:-$root/target}/hosts
 python=$out/venv/bin/python
 mkdir -p "$out"
 ensure_venv "$out/venv"

@@ -59,6 +59,7 @@ for file in "${files[@]}"; do
   [[ " ${all[*]} " == *" $file "* ]] || fail "No mutants are made of $file."
 done
 
+git rev-parse --short HEAD >/dev/null 2>&1 || fail "This needs a clone: the files and their commit are asked of git."
 ensure_rust
 ensure_packages build-essential python3
 target=${CARGO_TARGET_DIR:-$root/target}

@@ -35,7 +35,7 @@ for part in "${parts[@]}"; do
   [[ " ${all[*]} " == *" $part "* ]] || fail "scripts/packages.sh: unknown part $part; see --help"
 done
 
-work=$root/target/packages
+work=${CARGO_TARGET_DIR:-$root/target}/packages
 mkdir -p "$work"
 # Quiet unless it fails: what is built here is built elsewhere with all its output.
 quietly() {
