@@ -458,6 +458,10 @@ test("served, it asks for itself and nothing else, and could not", async () => {
     await served.waitForTimeout(300);
     assert.deepEqual(asked, ["/"]);
     assert.deepEqual(requests, []);
+    const policy = await served.evaluate(() => document.querySelector("meta[http-equiv]").content);
+    const hashes = "('sha256-[^']+' ?)+";
+    assert.match(policy, new RegExp(`^default-src 'none'; style-src ${hashes}; script-src ${hashes}` +
+      "'wasm-unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'$"));
     assert.equal(await served.evaluate(() => fetch("/probe").then(() => "sent", () => "refused")), "refused");
     assert.equal(await served.evaluate(() => new Promise((done) => {
       const image = new Image();

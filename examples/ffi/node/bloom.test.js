@@ -85,7 +85,11 @@ function main() {
     assert.ok(rate > 0.005 && rate < 0.01);
     const filter = new bloom.Policy().createFilter([Buffer.from('hello'), Buffer.from('world')]);
     const info = filter.inspect();
-    assert.deepStrictEqual([info.bits, info.bitsSet, info.probes], [64, 10, 6]);
+    assert.deepStrictEqual([info.bits, info.bitsSet, info.probes, info.fill], [64, 10, 6, 10 / 64]);
+    assert.ok(info.estimatedKeys > 1.81 && info.estimatedKeys < 1.82);
+    assert.ok(info.falsePositiveRate > 0.004 && info.falsePositiveRate < 0.005);
+    const key = Buffer.from('key');
+    assert.strictEqual(new bloom.Policy(44).createFilter([key]).positions(key).length, 30);
     const positions = filter.positions(Buffer.from('hello'));
     assert.strictEqual(positions.length, 6);
     for (const p of positions) assert.strictEqual(filter.data[p >> 3] >> p % 8 & 1, 1);

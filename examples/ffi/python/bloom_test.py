@@ -83,7 +83,14 @@ class LibraryTest(unittest.TestCase):
             # What can be read only once.
             self.assertEqual(policy.create_filter(iter([b"hello", b"world"])).data, members.data)
         info = members.inspect()
-        self.assertEqual((info["bits"], info["probes"]), (64, 6))
+        self.assertEqual((info["bits"], info["probes"], info["fill"]), (64, 6, 10 / 64))
+        self.assertAlmostEqual(info["estimated_keys"], 1.815, delta=0.005)
+        self.assertAlmostEqual(info["false_positive_rate"], 0.0045, delta=0.0005)
+        with bloom.Policy() as policy, bloom.Policy(10) as ten, bloom.Builder() as builder:
+            self.assertEqual(policy.create_filter([b"key"] * 20).data, ten.create_filter([b"key"] * 20).data)
+            builder.add(b"key")
+            self.assertEqual(builder.finish().data, ten.create_filter([b"key"]).data)
+            self.assertEqual(len(bloom.Policy(44).create_filter([b"key"]).positions(b"key")), 30)
         self.assertEqual(info["bits_set"], bin(int.from_bytes(members.data[:-1], "little")).count("1"))
         positions = members.positions(b"hello")
         self.assertEqual(len(positions), 6)

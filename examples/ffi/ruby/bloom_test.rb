@@ -71,9 +71,22 @@ def test_library
   assert(LevelDBBloom.false_positive_rate(11, KEYS).between?(0.005, 0.01), 'rate')
   filter = LevelDBBloom::Policy.open { |policy| policy.create_filter(%w[hello world]) }
   bits = filter.data[0..-2].unpack1('b*')
-  assert_equal([64, bits.count('1'), 6], filter.info.values_at(:bits, :bits_set, :probes), 'info')
+  assert_equal([64, 10, 6, 10.0 / 64], filter.info.values_at(:bits, :bits_set, :probes, :fill), 'info')
+  assert(filter.info[:estimated_keys].between?(1.81, 1.82), 'keys')
+  assert(filter.info[:false_positive_rate].between?(0.004, 0.005), 'rate of a filter')
+  LevelDBBloom::Policy.open(44) { |policy| assert_equal(30, policy.create_filter(%w[a]).positions('a').size, 'k') }
   positions = filter.positions('hello')
   assert(positions.size == 6 && positions.all? { |p| bits[p] == '1' }, 'positions')
+end
+
+# A key is its bytes, whatever they are said to be.
+def test_encodings
+  keys = ['größe', "\xff".b, 'x', 'größe'.encode('UTF-16LE')]
+  LevelDBBloom::Policy.open do |policy|
+    filter = policy.create_filter(keys)
+    assert_equal(policy.create_filter(keys.map(&:b)).data, filter.data, 'encodings')
+    assert(keys.all? { |key| filter.include?(key) }, 'encodings')
+  end
 end
 
 def test_errors
@@ -162,6 +175,7 @@ end
 
 golden = test_golden
 test_library
+test_encodings
 test_errors
 test_numbers_that_c_has_no_room_for
 test_finalisers
