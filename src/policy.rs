@@ -16,7 +16,7 @@ pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like. Two are equal if
 /// their bits per key and their kernels are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
     bits_per_key: i32,
     probes: u32,

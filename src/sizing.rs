@@ -21,7 +21,7 @@
 //! the real rate is mostly within a quarter of it (between 34 and 43 bits it may be a third less),
 //! where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds of times at
 //! 44 bits. With fewer keys and up to 16 bits the estimate is within a third of the real rate, and
-//! with three keys or fewer and 3 bits up to twice the real rate. With more than 16 bits the real
+//! with three keys or fewer and 3 or 4 bits up to twice the real rate. With more than 16 bits the real
 //! rate, which is then below 4 % anyway, is up to 1.5 times the estimate with some twenty keys
 //! (0.037 % in place of 0.025 % at 40 bits), twice with ten, six times with fewer, and eight times
 //! with one key of 100 bits.

@@ -1,5 +1,7 @@
 //! The functions that LevelDB's policy has not, against those it has.
 
+use std::collections::HashSet;
+
 use leveldb_bloom::{
     BloomFilterPolicy, FilterBuilder, FilterMismatch, FilterTooLarge, FlatKeys, InvalidOffsets,
     Kernel, WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
@@ -167,6 +169,8 @@ fn a_policy_says_what_it_is() {
         for (bits, other) in [(12, kernel), (13, kernel), (12, Kernel::best())] {
             let same = bits == 12 && other.name() == kernel.name();
             assert_eq!(BloomFilterPolicy::with_kernel(bits, other) == policy, same);
+            let of_both = HashSet::from([policy, BloomFilterPolicy::with_kernel(bits, other)]);
+            assert_eq!(of_both.len() == 1, same);
         }
         assert_eq!(format!("{kernel:?}"), format!("Kernel({:?})", kernel.name()));
     }

@@ -140,6 +140,12 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
+impl core::hash::Hash for Kernel {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 impl core::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Kernel").field(&self.name).finish()
