@@ -115,9 +115,8 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
                 match sums.tables - sums.tables_with_filters {
                     0 => String::new(),
                     without => format!(
-                        ", without those of {} that {} no filters",
-                        plural(without, "table", "tables"),
-                        if without == 1 { "has" } else { "have" }
+                        ", without those of {} of which no filters are known",
+                        plural(without, "table", "tables")
                     ),
                 }
             ),

@@ -301,6 +301,7 @@ fn add_table(
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));
     let place = match version {
+        None if database.is_some() && is_second => Place::Stray,
         None => Place::Unknown,
         Some(version) => {
             // LevelDB reads its tables by the names that it gives, and deletes by any number.

@@ -327,6 +327,9 @@ fn curve(total: &Sums, data: bool) -> String {
 fn split(total: &Sums) -> String {
     let bloom = &total.bloom;
     let keys = bloom.keys_checked as f64;
+    if keys == 0.0 {
+        return String::new();
+    }
     let full = total.slots - total.empty_slots;
     let all = bloom.block_bytes as f64 * 8.0;
     let parts = [

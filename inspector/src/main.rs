@@ -66,7 +66,8 @@ What the figures are:
   slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block
                    of 4 KiB uses one slot and leaves the next empty, at 4 bytes
   bits per key     as set, worked out from the filters' sizes and k; as spent,
-                   the filter block's bytes, offsets and all, over the keys
+                   the filter block's bytes, offsets and all, over the keys, in
+                   tables that are not damaged
   fill             the share of bits that are set: about a half in a good filter
   false positives  estimated from each filter's fill, the 32-bit hash included;
                    measured with absent keys, real ones with a few bytes
@@ -138,10 +139,9 @@ false positive and a lost key are called what they are (in a database with a
 comparator of its own only where the filter says maybe, or where no filter can
 be asked; of the latter, blocks without the key are counted, and not listed).
 
-A Get goes by the ranges of keys in the MANIFEST, and ends where it finds the
-key, or something damaged. --all looks into the tables that it goes past as
-well, and lists those that hold the key. Without a MANIFEST every table is
-looked into, and the newest write is listed first.
+A Get goes by the ranges of keys in the MANIFEST. --all looks into the tables
+that it goes past as well, and lists those that hold the key. Without a MANIFEST
+every table is looked into, and the newest write is listed first.
 
   leveldb-bloom probe DB user:1234
   leveldb-bloom probe DB --hex 757365723a31323334

@@ -157,8 +157,6 @@ struct Visit {
     path: PathBuf,
     place: Place,
     unasked: Option<Unasked>,
-    /// A Get can get no further than here: the table or its index cannot be read.
-    fails: bool,
     policy: Option<String>,
     other_policies: Vec<String>,
     steps: Vec<Step>,
@@ -179,12 +177,11 @@ impl Visit {
             || self.is_lost()
     }
 
-    /// A Get fails here, or gives what is damaged: what was written earlier it does not see.
-    fn is_fatal(&self) -> bool {
-        let read = |step: &&Step| step.filter.as_ref().is_none_or(|filter| filter.maybe);
-        let mut read = self.steps.iter().filter(read);
-        let damaged = self.fails || read.any(|step| matches!(step.entry, Some(Err(_))));
-        self.unasked.is_none() && damaged
+    /// What a Get makes of something here is not known: it fails, or takes what is damaged for true,
+    /// since LevelDB checks no sums unless it is told to.
+    fn is_unsure(&self) -> bool {
+        let damaged = |step: &Step| matches!(step.entry, Some(Err(_)));
+        self.unasked.is_none() && (self.problem.is_some() || self.steps.iter().any(damaged))
     }
 
     /// A Get ends here. After a filter that says no it goes on, to what was written earlier.
@@ -233,7 +230,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
             visit.unasked = Some(Unasked { lost: miss.map(|miss| range.told(miss)) });
         }
         // Without a MANIFEST it is not known which table a Get asks first.
-        let end = (visit.is_found() || visit.is_fatal()) && found.place != Place::Unknown;
+        let end = visit.is_found() && found.place != Place::Unknown;
         visits.push(visit);
         if end && !args.all {
             break;
@@ -333,7 +330,6 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         path: found.path.clone(),
         place: found.place,
         unasked: None,
-        fails: false,
         policy: None,
         other_policies: Vec::new(),
         steps: Vec::new(),
@@ -347,7 +343,6 @@ fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
         Ok(file) => {
             let other_length = file.other_length();
             if let Err(error) = look_up(file, key, bytewise, &mut visit) {
-                visit.fails = true;
                 visit.problem.get_or_insert(error.to_string());
             }
             if let Some(problem) = &mut visit.problem {
@@ -499,18 +494,14 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         noes += visit.other_noes;
     }
     let last = visits.last().filter(|visit| !all && visit.place != Place::Unknown);
-    let stopped = last.is_some_and(|visit| visit.is_found() || visit.is_fatal());
+    let stopped = last.is_some_and(Visit::is_found);
     let summary = format!(
         "{} of {} looked at{}. {} asked, {} no; {} read.",
         visits.len(),
         plural(tables, "table", "tables"),
         match (stopped, visits.is_empty()) {
-            (true, _) if last.is_some_and(Visit::is_fatal) => {
-                ": the Get ends at what is damaged, and fails or gives what is damaged"
-            }
-            // LevelDB does not check the sum of filters, and asks what is there.
-            (true, _) if last.is_some_and(|visit| visit.problem.is_some()) => {
-                ": the Get ends where the key is found, unless what is damaged keeps it from there"
+            (true, _) if visits.iter().any(Visit::is_unsure) => {
+                ": the Get ends where the key is found, unless it fails at what is damaged, or takes that for true"
             }
             (true, _) => ": the Get ends where the key is found",
             (_, true) if tables == 0 => "",

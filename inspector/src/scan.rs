@@ -213,11 +213,9 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
             if found.place == Place::Named && found.number.is_some() && has_no_end {
                 scan.report.place = Place::Unused;
             }
-            let is_no_table = matches!(error.kind, Kind::Magic { .. });
             scan.problem(error);
-            if let (true, Some(problem)) =
-                (is_no_table && !has_name_of_table(&found.path), scan.report.problems.last_mut())
-            {
+            let is_other_file = has_no_end && !has_name_of_table(&found.path);
+            if let (true, Some(problem)) = (is_other_file, scan.report.problems.last_mut()) {
                 problem.text +=
                     ". A table's name ends in .ldb or .sst; for a whole database, name its folder";
             }

@@ -73,15 +73,3 @@ mod stderr;
 mod transform;
 mod type_info;
 pub mod vtable;
-
-// Before a program's own constructors: their policies may have something to say, and their handlers of
-// fork may wait for who makes policies.
-// SAFETY: the section is for functions that the loader calls, which may have no arguments.
-#[unsafe(link_section = ".init_array.00000")]
-#[used]
-static AT_LOAD: extern "C" fn() = at_load;
-
-extern "C" fn at_load() {
-    stats::prepare_forks();
-    stderr::remember();
-}

@@ -163,7 +163,7 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         next: AtomicPtr::new(ptr::null_mut()),
     })?;
     if !PREPARED.swap(true, Ordering::AcqRel) {
-        // SAFETY: as in `prepare_forks`.
+        // SAFETY: the function takes no arguments; the rest as in `at_load`.
         unsafe {
             libc::atexit(write_all);
             at_quick_exit(write_all);
@@ -202,10 +202,18 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     }
 }
 
-/// In a child of fork the threads are gone that could unlock the mutex, so no other may hold it
-/// then. Called when the library is loaded.
-#[inline]
-pub(super) fn prepare_forks() {
+// Before a program's own constructors: their policies may have something to say to stderr, and their
+// handlers of fork may wait for who makes policies. Here, because whatever links us links this file, and
+// what nothing refers to is left out of an archive that was not optimised as a whole.
+// SAFETY: the section is for functions that the loader calls, which may have no arguments.
+#[unsafe(link_section = ".init_array.00000")]
+#[used]
+static AT_LOAD: extern "C" fn() = at_load;
+
+extern "C" fn at_load() {
+    super::stderr::remember();
+    // In a child of fork the threads are gone that could unlock the mutex, so no other may hold it
+    // then.
     // SAFETY: the functions take no arguments. They stay loaded (`-z nodelete`), or belong to a
     // module whose handlers glibc drops when it is closed.
     unsafe {
