@@ -151,7 +151,7 @@ pub fn replay(log: &mut impl Read) -> io::Result<Version> {
     let (mut record, mut seen) = (Vec::new(), 0);
     while records.next(&mut record)? {
         apply(&record, &mut version, &mut seen)
-            .ok_or_else(|| damaged("expected a change of the version"))?;
+            .ok_or_else(|| damaged("expected a change of the version, in levels 0 to 6"))?;
     }
     // Of a MANIFEST that is empty, or zeros, nothing else is wrong.
     match NEEDED.iter().find(|(tag, _)| seen >> tag & 1 == 0) {

@@ -942,7 +942,7 @@ class Unusual(unittest.TestCase):
 
     def test_a_level_that_leveldb_has_not(self):
         key = tables.internal(b"")
-        for level, complaint in (6, "MISSING"), (7, "LevelDB does not open this database"):
+        for level, complaint in (6, "MISSING"), (7, "in levels 0 to 6; LevelDB does not open this database"):
             path = folder(f"level-{level}")
             os.makedirs(path)
             written(f"level-{level}/CURRENT", b"MANIFEST-000002\n")
