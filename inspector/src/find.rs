@@ -296,12 +296,13 @@ fn add_table(
         return known;
     }
     // Of 000005.ldb and 000005.sst LevelDB reads the first.
-    let is_second = has_extension(&path, "sst") && path.with_extension("ldb").exists();
-    let number = number_of(&path).filter(|_| database.is_none() || !is_second);
+    let is_second =
+        database.is_some() && has_extension(&path, "sst") && path.with_extension("ldb").exists();
+    let number = number_of(&path).filter(|_| !is_second);
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));
     let place = match version {
-        None if database.is_some() && is_second => Place::Stray,
+        None if is_second => Place::Stray,
         None => Place::Unknown,
         Some(version) => {
             // LevelDB reads its tables by the names that it gives, and deletes by any number.

@@ -475,8 +475,8 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         let what = format!(
             "{why}, so that the order of its keys is not known: every filter is asked, where a Get would \
              ask one of a table, and a block is read only where its filter says maybe, or where there is \
-             none to ask. Of these blocks only those are listed that hold the key, or whose filter says maybe. `leveldb-bloom verify` \
-             finds keys that are lost."
+             none to ask. Of these blocks only those are listed that hold the key, or whose filter says \
+             maybe. `leveldb-bloom verify` finds keys that are lost."
         );
         text += &wrap(&what, "");
     }
@@ -501,7 +501,8 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
         plural(tables, "table", "tables"),
         match (stopped, visits.is_empty()) {
             (true, _) if visits.iter().any(Visit::is_unsure) => {
-                ": the Get ends where the key is found, unless it fails at what is damaged, or takes that for true"
+                ": the Get ends where the key is found, unless it fails at what is damaged, or takes \
+                 that for true"
             }
             (true, _) => ": the Get ends where the key is found",
             (_, true) if tables == 0 => "",

@@ -147,10 +147,10 @@ fn verify(sides: &Sides, options: &Options) -> Result<(), String> {
         all.push(done);
     }
     // Not of a part, which may end before it has come to every door.
+    let is_whole = options.only_case.is_none() && !options.only_random;
     for (number, door) in sides.doors.iter().enumerate() {
         let sum =
             |of: fn(&Tally) -> u64| all.iter().map(|it| of(&it.answered[number])).sum::<u64>();
-        let is_whole = options.only_case.is_none() && !options.only_random;
         if is_whole && (sum(|it| it.queries) == 0 || sum(|it| it.filters) == 0) {
             return Err(format!("{} ({}): nothing was compared", door.name(), door.kernel()));
         }
