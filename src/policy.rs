@@ -1,9 +1,7 @@
 //! The policy a program holds: bits per key, and the kernel that does the work.
 
 use alloc::vec::Vec;
-use core::mem;
-#[cfg(leveldb_bloom_c_interface)]
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 
 use crate::filter::{FilterTooLarge, WrongFilterLength, filter_len, probes_for};
 use crate::kernel::{
@@ -325,7 +323,7 @@ impl BloomFilterPolicy {
         keys: impl Iterator<Item = Key<'k>> + Clone,
         filter: &mut [u8],
     ) {
-        if !self.fill_listed(num_keys, keys.clone(), filter) {
+        if !self.fill_listed(num_keys, scratch::listed(keys.clone()), filter) {
             filter.fill(0);
             self.fill_in_groups(keys, filter);
         }
@@ -333,14 +331,15 @@ impl BloomFilterPolicy {
 
     /// [`fill_from`](Self::fill_from) with a list of the keys, which is what a kernel can do most
     /// with. Does nothing and returns false beyond [`LISTED`] keys, where a list would cost more
-    /// memory than it saves time, and where there is no memory for one: then keys go in by groups.
+    /// memory than it saves time, where there is no memory for one, and where `list` makes none:
+    /// then keys go in by groups.
     pub(crate) fn fill_listed<'k>(
         &self,
         num_keys: usize,
-        keys: impl Iterator<Item = Key<'k>>,
+        list: impl for<'m> FnOnce(&'m mut [MaybeUninit<Key<'k>>]) -> Option<&'m [Key<'k>]>,
         filter: &mut [u8],
     ) -> bool {
-        num_keys <= LISTED && scratch::with_keys(num_keys, keys, |keys| self.fill(keys, filter))
+        num_keys <= LISTED && scratch::with_keys(num_keys, list, |keys| self.fill(keys, filter))
     }
 
     /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from the allocator, as a
@@ -537,7 +536,7 @@ mod tests {
             (asked != 3).then_some(Key::new(b"key"))
         });
         let mut listed = 0;
-        assert!(scratch::with_keys(5, keys, |keys| listed = keys.len()));
+        assert!(scratch::with_keys(5, scratch::listed(keys), |keys| listed = keys.len()));
         assert_eq!((listed, asked), (2, 3));
     }
 

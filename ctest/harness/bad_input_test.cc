@@ -366,6 +366,40 @@ TEST_F(FunctionsTest, CreateFilterTooLarge) {
   leveldb_bloom_policy_destroy(most);
 }
 
+// Keys are listed, and looked at, several at a time, and of many in groups.
+TEST_F(FunctionsTest, CreateFilterWithOneOddKey) {
+  for (size_t count : {1, 2, 3, 7, 64, 65, 128, 129, 1000, 4096, 4097, 4500}) {
+    std::vector<std::string> keys;
+    for (size_t i = 0; i < count; i++) keys.push_back("key " + std::to_string(i));
+    for (size_t odd : {size_t{0}, count / 2, count - 1}) {
+      SCOPED_TRACE(std::to_string(odd) + " of " + std::to_string(count));
+      std::vector<std::string> with_empty = keys;
+      with_empty[odd].clear();
+      const KeyArrays empty{Slices(with_empty)};
+      KeyArrays arrays{Slices(keys)};
+
+      arrays.keys[odd] = nullptr;
+      ExpectNoFilter(ten_, arrays.keys.data(), arrays.lengths.data(), count);
+      arrays.lengths[odd] = 0;
+      size_t length = 0, wanted_length = 0;
+      char* filter = leveldb_bloom_create_filter(ten_, arrays.keys.data(), arrays.lengths.data(),
+                                                 count, &length);
+      char* wanted = leveldb_bloom_create_filter(ten_, empty.keys.data(), empty.lengths.data(),
+                                                 count, &wanted_length);
+      EXPECT_EQ(Slice(wanted, wanted_length), Slice(filter, length));
+      EXPECT_EQ(1, leveldb_bloom_key_may_match("", 0, filter, length));
+      leveldb_bloom_free(filter);
+      leveldb_bloom_free(wanted);
+
+      arrays.keys[odd] = keys[odd].data();
+      for (size_t too_long : {SIZE_MAX / 2 + 1, SIZE_MAX}) {
+        arrays.lengths[odd] = too_long;
+        ExpectNoFilter(ten_, arrays.keys.data(), arrays.lengths.data(), count);
+      }
+    }
+  }
+}
+
 TEST_F(FunctionsTest, FillFilter) {
   const leveldb_bloom_slice keys[] = {{"hello", 5}, {"world", 5}};
   const leveldb_bloom_slice null_key = {nullptr, 0};

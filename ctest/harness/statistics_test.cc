@@ -58,9 +58,10 @@ class StatisticsTest : public testing::Test {
       EXPECT_TRUE(seen.insert(number).second) << "policy " << number << " was reported twice";
       EXPECT_EQ(static_cast<uint64_t>(pid), line.Number("pid"));
       EXPECT_EQ("callbacks", line.Text("route"));
-      EXPECT_EQ(1u, line.Number("filters"));
-      EXPECT_EQ(number, line.Number("keys"));
-      EXPECT_EQ((std::max<uint64_t>(64, number * number) + 7) / 8 + 1, line.Number("filter_bytes"));
+      EXPECT_EQ(2u, line.Number("filters"));
+      EXPECT_EQ(2 * number, line.Number("keys"));
+      const uint64_t filter_bytes = (std::max<uint64_t>(64, number * number) + 7) / 8 + 1;
+      EXPECT_EQ(2 * filter_bytes, line.Number("filter_bytes"));
       EXPECT_EQ(2u, line.Number("queries"));
       EXPECT_EQ(1u, line.Number("negatives"));
       EXPECT_EQ(HARNESS_VERSION, line.Text("version"));

@@ -9,7 +9,7 @@ use super::choice;
 use super::memory::{self, bytes};
 use super::policy::Policy;
 use super::status;
-use crate::kernel::Key;
+use crate::kernel::{Key, in_groups};
 use crate::keys::FlatKeys;
 use crate::policy::{answer_in_groups, write_bits, write_each};
 
@@ -95,9 +95,14 @@ pub unsafe fn fill_filter(
     };
     // One empty key sets the bits of all.
     let distinct = if keys.have_no_length() { 1 } else { usize::MAX };
-    let listed = keys.iter().take(distinct).map(Key::new);
+    let mut insert = |filter: &mut [u8]| {
+        let mut done = true;
+        let listed = keys.iter().take(distinct).map(Key::new);
+        in_groups(listed, |group| done = done && policy.insert_group(group, filter));
+        done
+    };
     // SAFETY: the caller's promise.
-    unsafe { policy.fill_from(keys.len(), listed, filter, filter_length) }
+    unsafe { policy.fill_with(keys.len(), filter, filter_length, &mut insert) }
 }
 
 /// Asks a filter for the keys; a [`status`]. `results`, `bitmap` and `matches` may each be NULL.

@@ -3,6 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
+use core::slice;
 
 use super::abi::{self, Destructor, Slice};
 use super::choice;
@@ -11,7 +12,7 @@ use super::memory::{self, KeyArrays, MATCH_ALL, Reserve, bytes};
 use super::stats::{self, Counters, Route};
 use super::status;
 use super::transform::{Canonicalise, Transform};
-use crate::kernel::{GROUP, Key, in_groups, scratch};
+use crate::kernel::{GROUP, Key, prefetch, scratch};
 use crate::policy::{BloomFilterPolicy, hash_may_match};
 
 /// What C knows as `struct leveldb_bloom_policy`: the state of the callback table, and the first
@@ -160,7 +161,6 @@ impl Policy {
         // SAFETY: the caller's promise.
         let made = unsafe {
             KeyArrays::new(keys, key_lengths, num_keys)
-                .filter(KeyArrays::are_readable)
                 .and_then(|keys| self.filter_in_c_memory(keys, num_keys))
         };
         let (filter, len) = made.map_or((ptr::null_mut(), 0), |(f, len)| (f.as_ptr(), len));
@@ -210,9 +210,14 @@ impl Policy {
         let memory = memory::allocate(len)?;
         // SAFETY: `allocate` just gave this memory, zeroed and of that length.
         let filter = unsafe { memory::array_mut(memory.as_ptr(), len) };
-        let listed =
-            self.transform.is_none() && self.policy.fill_listed(num_keys, keys.iter(), filter);
-        if !listed && !self.fill_in_groups(keys.iter(), filter) {
+        let listed = self.transform.is_none()
+            && self.policy.fill_listed(num_keys, |room| keys.list(room), filter);
+        let in_groups = |filter: &mut [u8]| {
+            // Its probes, should there be no key.
+            self.insert_group(&[], filter)
+                && keys.in_groups(|group| self.insert_group(group, filter))
+        };
+        if !listed && !in_groups(filter) {
             // SAFETY: `allocate` gave it above, and nobody else has it.
             unsafe { memory::free(memory.as_ptr().cast()) };
             return None;
@@ -245,34 +250,33 @@ impl Policy {
         {
             return status::INVALID_ARGUMENT;
         }
-        if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
-            // SAFETY: the caller's promise.
-            let keys = slices.iter().map(|slice| Key::new(unsafe { slice.bytes() }));
-            // SAFETY: the caller's promise.
-            return unsafe { self.fill_from(num_keys, keys, filter, filter_length) };
-        }
         // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
-        let (keys, filter) = unsafe {
-            (
-                memory::array(keys.cast::<Key<'_>>(), num_keys),
-                memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len),
-            )
-        };
+        let keys = unsafe { slice::from_raw_parts(slices.as_ptr().cast::<Key<'_>>(), num_keys) };
+        if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
+            let mut insert = |filter: &mut [u8]| {
+                keys.chunks(GROUP).all(|group| self.insert_group(group, filter))
+            };
+            // SAFETY: the caller's promise.
+            return unsafe { self.fill_with(num_keys, filter, filter_length, &mut insert) };
+        }
+        // SAFETY: the caller's promise.
+        let filter = unsafe { memory::array_mut(filter.cast::<MaybeUninit<u8>>(), len) };
         self.policy.fill_uninit(keys, filter);
         self.count_filled(num_keys, filter_length);
         status::OK
     }
 
-    /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array.
+    /// [`fill_filter`](Self::fill_filter) with the keys that `insert` inserts by
+    /// [`insert_group`](Self::insert_group) into a filter that has none yet; false where it cannot.
     ///
     /// # Safety
     /// `filter` is NULL or can be written.
-    pub(super) unsafe fn fill_from<'k>(
+    pub(super) unsafe fn fill_with(
         &self,
         num_keys: usize,
-        keys: impl Iterator<Item = Key<'k>>,
         filter: *mut c_char,
         filter_length: usize,
+        insert: &mut dyn FnMut(&mut [u8]) -> bool,
     ) -> c_int {
         let Some(len) = self.policy.filter_len(num_keys) else {
             return status::TOO_LARGE;
@@ -285,7 +289,8 @@ impl Policy {
             filter.write_bytes(0, len);
             memory::array_mut(filter.cast::<u8>(), len)
         };
-        if !self.fill_in_groups(keys, filter) {
+        // Its probes, should there be no key.
+        if !(self.insert_group(&[], filter) && insert(filter)) {
             // It holds only some of the keys. Made to match every key, for callers that do not look
             // at the status.
             if let Some(probes) = filter.last_mut() {
@@ -297,18 +302,12 @@ impl Policy {
         status::OK
     }
 
-    /// Makes a filter of zeros that of these keys, or of their canonical forms; false where one of
-    /// these cannot be had.
-    fn fill_in_groups<'k>(&self, keys: impl Iterator<Item = Key<'k>>, filter: &mut [u8]) -> bool {
-        // Its probes, should there be no key.
-        let mut done = self.insert_group(&[], filter);
-        in_groups(keys, |group| done = done && self.insert_group(group, filter));
-        done
-    }
-
+    /// Inserts up to [`GROUP`] keys, or their canonical forms; false where one of these cannot be
+    /// had.
     // Once, not for each way in which keys come.
     #[inline(never)]
-    fn insert_group(&self, group: &[Key<'_>], filter: &mut [u8]) -> bool {
+    pub(super) fn insert_group(&self, group: &[Key<'_>], filter: &mut [u8]) -> bool {
+        prefetch(group, false);
         let mut hashes = [0; GROUP];
         let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
         match &self.transform {

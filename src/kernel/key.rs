@@ -28,6 +28,17 @@ impl<'a> Key<'a> {
         Key { ptr: bytes.as_ptr(), len: bytes.len(), bytes: PhantomData }
     }
 
+    /// The key of `len` bytes at `ptr`.
+    ///
+    /// # Safety
+    /// Whoever uses the key knows that a slice of so many bytes may lie there and lives for 'a, or
+    /// that `len` is 0, when the address may be anything, NULL too.
+    #[cfg(leveldb_bloom_c_interface)]
+    #[inline(always)]
+    pub(crate) const unsafe fn from_raw_parts(ptr: *const u8, len: usize) -> Self {
+        Key { ptr, len, bytes: PhantomData }
+    }
+
     #[inline(always)]
     pub(crate) fn as_bytes(self) -> &'a [u8] {
         if self.len == 0 {

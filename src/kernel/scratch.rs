@@ -31,26 +31,40 @@ pub(super) fn with_zeroed(len: usize, f: impl FnOnce(&mut [u8])) -> bool {
     })
 }
 
-/// Runs `f` on a list of the `len` keys that `keys` gives (fewer, if it gives fewer). Returns
-/// false, having run nothing, where there is no memory for it, or there are more keys.
+/// Runs `f` on the list of keys that `list` makes in room for `len` of them. Returns false, having
+/// run nothing, where there is no memory for it, or `list` makes none.
+#[inline(always)]
 pub(crate) fn with_keys<'k>(
     len: usize,
-    mut keys: impl Iterator<Item = Key<'k>>,
+    list: impl for<'m> FnOnce(&'m mut [MaybeUninit<Key<'k>>]) -> Option<&'m [Key<'k>]>,
     f: impl FnOnce(&[Key<'k>]),
 ) -> bool {
-    let mut all = true;
+    let mut listed = false;
     with::<Key<'k>, KEYS_ON_STACK>(len, |memory| {
+        if let Some(keys) = list(memory) {
+            listed = true;
+            f(keys);
+        }
+    }) && listed
+}
+
+/// The list of an iterator's keys, for [`with_keys`]. None where there are more than it has room
+/// for.
+pub(crate) fn listed<'k>(
+    mut keys: impl Iterator<Item = Key<'k>>,
+) -> impl for<'m> FnOnce(&'m mut [MaybeUninit<Key<'k>>]) -> Option<&'m [Key<'k>]> {
+    move |memory| {
         let mut listed = 0;
         for (place, key) in memory.iter_mut().zip(&mut keys) {
             place.write(key);
             listed += 1;
         }
-        all = listed < len || keys.next().is_none();
-        if all {
-            // SAFETY: the first `listed` were written.
-            f(unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), listed) });
+        if listed == memory.len() && keys.next().is_some() {
+            return None;
         }
-    }) && all
+        // SAFETY: the first `listed` were written.
+        Some(unsafe { core::slice::from_raw_parts(memory.as_ptr().cast(), listed) })
+    }
 }
 
 /// Memory from the allocator, or NULL. Given back on drop, and so also if a caller's key panics.

@@ -821,7 +821,7 @@ fn memory_that_cannot_be_had_is_said() {
     }));
     // More than any memory has, and more than a number can say the bytes of.
     assert!(!scratch::with_zeroed(usize::MAX, |_| ran = true));
-    let no_keys = || core::iter::empty();
+    let no_keys = || scratch::listed(core::iter::empty());
     for len in [isize::MAX as usize / 16, usize::MAX] {
         assert!(!scratch::with_keys(len, no_keys(), |keys| {
             std::hint::black_box(keys);
