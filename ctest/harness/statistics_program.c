@@ -1,13 +1,13 @@
 /* Makes policies whose statistics can be foretold: statistics_program HOW COUNT [FILE FLAGS]
  *
- * Policy i, from 1 to COUNT, has i bits per key and makes a filter of i keys through the callbacks,
- * of which it is then asked for the first, and for another one of a filter without bits. HOW tells
- * what becomes of the policies: they are destroyed; or left; or (late) some are made when main has
- * returned, where a C++ program's global objects end, all do their work there, and some are destroyed;
- * or they are left, and a handler that runs then ends the program at once (cut); or they are left by the
- * program and two children of its own (fork), each of which asks the first policy once more; or left where
- * the program ends by quick_exit; or destroyed while fork waits for another thread of the program (lock). With FILE, that is opened with FLAGS (those of open, a number) and has
- * the number of stderr, which is closed. */
+ * Policy i, from 1 to COUNT, has i bits per key. Through the callbacks it makes the filter of i keys twice,
+ * and is asked for their key in the second and in a filter without bits. HOW tells what becomes of the
+ * policies: they are destroyed; or left; or (late) some are made when main has returned, where a C++
+ * program's global objects end, all do their work there, and some are destroyed; or they are left, and a
+ * handler that runs then ends the program at once (cut); or they are left by the program and two children
+ * of its own (fork), each of which asks the first policy once more; or left where the program ends by
+ * quick_exit; or destroyed while fork waits for another thread of the program (lock). With FILE, that is
+ * opened with FLAGS (those of open, a number) and has the number of stderr, which is closed. */
 
 #include <fcntl.h>
 #include <leveldb_bloom.h>
@@ -33,7 +33,7 @@ static void MakePolicy(int number) {
   policies[number - 1] = leveldb_bloom_policy_create(number);
 }
 
-/* As many filters as queries. */
+/* As many filters as queries: a line is left out only where both are none. */
 static int UsePolicy(int number) {
   static const char kNothing[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1};
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();

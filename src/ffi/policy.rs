@@ -250,8 +250,10 @@ impl Policy {
         {
             return status::INVALID_ARGUMENT;
         }
-        // SAFETY: the caller's promise; Slice and Key have one layout (asserted in `abi`).
-        let keys = unsafe { slice::from_raw_parts(slices.as_ptr().cast::<Key<'_>>(), num_keys) };
+        // SAFETY: all were seen above to be readable, and are there by the caller's promise; Slice and
+        // Key have one layout (asserted in `abi`).
+        let keys: &[Key<'_>] =
+            unsafe { slice::from_raw_parts(slices.as_ptr().cast(), slices.len()) };
         if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
             let mut insert = |filter: &mut [u8]| {
                 keys.chunks(GROUP).all(|group| self.insert_group(group, filter))

@@ -31,8 +31,8 @@ impl<'a> Key<'a> {
     /// The key of `len` bytes at `ptr`.
     ///
     /// # Safety
-    /// Whoever uses the key knows that a slice of so many bytes may lie there and lives for 'a, or
-    /// that `len` is 0, when the address may be anything, NULL too.
+    /// The caller lets the key be used only if a slice of `len` bytes may lie there and lives for 'a,
+    /// or if `len` is 0: then the address may be anything, NULL too.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline(always)]
     pub(crate) const unsafe fn from_raw_parts(ptr: *const u8, len: usize) -> Self {
@@ -44,8 +44,9 @@ impl<'a> Key<'a> {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: `new` took the two from a slice that lives for 'a; whoever casts a foreign array
-        // to `[Key<'a>]` (in `ffi`) has established the same of each entry.
+        // SAFETY: `new` took the two from a slice that lives for 'a; callers of `from_raw_parts`,
+        // and whoever casts a foreign array to `[Key<'a>]` (both in `ffi`), have established the
+        // same of each key that is used.
         unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
     }
 

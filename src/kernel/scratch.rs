@@ -31,8 +31,8 @@ pub(super) fn with_zeroed(len: usize, f: impl FnOnce(&mut [u8])) -> bool {
     })
 }
 
-/// Runs `f` on the list of keys that `list` makes in room for `len` of them. Returns false, having
-/// run nothing, where there is no memory for it, or `list` makes none.
+/// Runs `f` on the list of keys that `list` makes in room for `len` of them. Returns false,
+/// without having run `f`, where there is no memory for it, or `list` makes none.
 #[inline(always)]
 pub(crate) fn with_keys<'k>(
     len: usize,
