@@ -366,41 +366,58 @@ TEST_F(FunctionsTest, CreateFilterTooLarge) {
   leveldb_bloom_policy_destroy(most);
 }
 
-// Keys are looked at several at a time while they are listed; more than 4,096 are listed in groups.
-TEST_F(FunctionsTest, CreateFilterWithOneOddKey) {
+// Keys are looked at several at a time while they are listed; more than 4,096, and those of a
+// transformed policy, are listed in groups.
+TEST_F(FunctionsTest, CreateFilterWithOddKeys) {
+  const auto same = [](void*, const char* key, size_t length, char* buffer, size_t room) {
+    if (length <= room) std::memcpy(buffer, key, length);
+    return length;
+  };
+  leveldb_bloom_policy* const transformed =
+      leveldb_bloom_policy_create_transformed(10, "harness.SameKeys", same, nullptr, nullptr);
   for (size_t count : {1, 2, 3, 7, 64, 65, 128, 129, 1000, 4096, 4097, 4500}) {
     std::vector<std::string> keys;
     for (size_t i = 0; i < count; i++) keys.push_back("key " + std::to_string(i));
     for (size_t odd : {size_t{0}, count / 2, count - 1}) {
-      SCOPED_TRACE(std::to_string(odd) + " of " + std::to_string(count));
       std::vector<std::string> with_empty = keys;
       with_empty[odd].clear();
       const KeyArrays empty{Slices(with_empty)};
-      KeyArrays arrays{Slices(keys)};
-
-      arrays.keys[odd] = nullptr;
-      arrays.keys[0] = nullptr;
-      ExpectNoFilter(ten_, arrays.keys.data(), arrays.lengths.data(), count);
-      arrays.keys[0] = keys[0].data();
-      arrays.keys[odd] = nullptr;
-      arrays.lengths[odd] = 0;
-      size_t length = 0, wanted_length = 0;
-      char* filter = leveldb_bloom_create_filter(ten_, arrays.keys.data(), arrays.lengths.data(),
-                                                 count, &length);
+      size_t wanted_length = 0;
       char* wanted = leveldb_bloom_create_filter(ten_, empty.keys.data(), empty.lengths.data(),
                                                  count, &wanted_length);
-      EXPECT_EQ(Slice(wanted, wanted_length), Slice(filter, length));
-      EXPECT_EQ(1, leveldb_bloom_key_may_match("", 0, filter, length));
-      leveldb_bloom_free(filter);
-      leveldb_bloom_free(wanted);
+      for (const leveldb_bloom_policy* policy : {ten_, transformed}) {
+        SCOPED_TRACE(std::to_string(odd) + " of " + std::to_string(count) +
+                     (policy == ten_ ? "" : ", transformed"));
+        KeyArrays arrays{Slices(keys)};
+        const auto expect_no_filter = [&] {
+          ExpectNoFilter(policy, arrays.keys.data(), arrays.lengths.data(), count);
+        };
+        arrays.keys[odd] = nullptr;
+        expect_no_filter();
+        // Two, unless they are the same one.
+        arrays.keys[0] = nullptr;
+        expect_no_filter();
 
-      arrays.keys[odd] = keys[odd].data();
-      for (size_t too_long : {SIZE_MAX / 2 + 1, SIZE_MAX}) {
-        arrays.lengths[odd] = too_long;
-        ExpectNoFilter(ten_, arrays.keys.data(), arrays.lengths.data(), count);
+        arrays = KeyArrays(Slices(keys));
+        arrays.keys[odd] = nullptr;
+        arrays.lengths[odd] = 0;
+        size_t length = 0;
+        char* filter = leveldb_bloom_create_filter(policy, arrays.keys.data(),
+                                                   arrays.lengths.data(), count, &length);
+        EXPECT_EQ(Slice(wanted, wanted_length), Slice(filter, length));
+        EXPECT_EQ(1, leveldb_bloom_key_may_match("", 0, filter, length));
+        leveldb_bloom_free(filter);
+
+        arrays.keys[odd] = keys[odd].data();
+        for (size_t too_long : {SIZE_MAX / 2 + 1, SIZE_MAX}) {
+          arrays.lengths[odd] = too_long;
+          expect_no_filter();
+        }
       }
+      leveldb_bloom_free(wanted);
     }
   }
+  leveldb_bloom_policy_destroy(transformed);
 }
 
 TEST_F(FunctionsTest, FillFilter) {

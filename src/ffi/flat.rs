@@ -95,14 +95,14 @@ pub unsafe fn fill_filter(
     };
     // One empty key sets the bits of all.
     let distinct = if keys.have_no_length() { 1 } else { usize::MAX };
-    let mut insert = |filter: &mut [u8]| {
+    let listed = keys.iter().take(distinct).map(Key::new);
+    let insert = |filter: &mut [u8]| {
         let mut done = true;
-        let listed = keys.iter().take(distinct).map(Key::new);
         in_groups(listed, |group| done = done && policy.insert_group(group, filter));
         done
     };
     // SAFETY: the caller's promise.
-    unsafe { policy.fill_with(keys.len(), filter, filter_length, &mut insert) }
+    unsafe { policy.fill_with(keys.len(), filter, filter_length, insert) }
 }
 
 /// Asks a filter for the keys; a [`status`]. `results`, `bitmap` and `matches` may each be NULL.
