@@ -20,7 +20,8 @@ up what it needs on Debian (as root; otherwise it says what to install).
 
   --rows TEXT       only rows of the table, or curves of --scale, whose names contain it, e.g.
                     --rows batch or --scale --rows 'bits a key'
-  --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL; e.g.
+  --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL, and
+                    callbacks-KERNEL (the callback table, in a policy of LevelDB's C API); e.g.
                     --sides avx512,drop-in-avx2
   --no-peers        without other people's libraries
   --quick           fewer rounds, no rows that take long to make ready, up to a million keys: a
@@ -136,7 +137,7 @@ fi
   cargo build --release --locked --quiet
   cargo build --release --locked --quiet --package leveldb-bloom-bench
   shim=(g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC)
-  "${shim[@]}" scripts/bench/calls.cc -o "$build/calls.so" -ldl
+  "${shim[@]}" -Iinclude scripts/bench/calls.cc -o "$build/calls.so" -ldl
   stock=$(stock_leveldb)
   arguments+=(--calls "$build/calls.so" --stock "$stock"
     --drop-in "$target/release/libleveldb_bloom.so")

@@ -2,8 +2,10 @@
 // here so that a call costs what it costs there.
 
 #include <dlfcn.h>
+#include <leveldb/c.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
+#include <leveldb_bloom.h>
 
 #include <cstdint>
 #include <string>
@@ -20,6 +22,26 @@ const FilterPolicy* calls_policy(const char* file, int bits_per_key) {
   void* create = dlsym(library, "_ZN7leveldb20NewBloomFilterPolicyEi");
   if (create == nullptr) return nullptr;
   return reinterpret_cast<const FilterPolicy* (*)(int)>(create)(bits_per_key);
+}
+
+// What the C API of the LevelDB in `leveldb` makes of the callbacks of our library in `file`: it lists
+// the keys for them, and appends the filter. NULL if there is none.
+const FilterPolicy* calls_callbacks_policy(const char* leveldb, const char* file, int bits_per_key) {
+  void* host = dlopen(leveldb, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (host == nullptr || library == nullptr) return nullptr;
+  const auto make = reinterpret_cast<decltype(&leveldb_filterpolicy_create)>(
+      dlsym(host, "leveldb_filterpolicy_create"));
+  const auto vtable =
+      reinterpret_cast<decltype(&leveldb_bloom_vtable)>(dlsym(library, "leveldb_bloom_vtable"));
+  const auto state = reinterpret_cast<decltype(&leveldb_bloom_policy_create)>(
+      dlsym(library, "leveldb_bloom_policy_create"));
+  if (make == nullptr || vtable == nullptr || state == nullptr) return nullptr;
+  const auto* const bloom = vtable();
+  // LevelDB's c.cc derives it from FilterPolicy, and from nothing else.
+  return reinterpret_cast<const FilterPolicy*>(make(state(bits_per_key), bloom->destructor,
+                                                    bloom->create_filter, bloom->key_may_match,
+                                                    bloom->name));
 }
 
 void calls_destroy(const FilterPolicy* policy) { delete policy; }

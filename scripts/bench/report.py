@@ -24,6 +24,7 @@ COLOURS = {
     "neon": "#56B4E9",
     "avx512": "#0072B2",
     "drop-in": "#009E73",
+    "callbacks": "#66C2A5",
     "rusty-leveldb": "#D55E00",
     "fastbloom": "#CC79A7",
     "rocksdb": "#999999",
@@ -57,18 +58,26 @@ PEERS_IN_README = [
 ]
 
 
+# How LevelDB is given a kernel: what the sides' names begin with.
+DOORS = ["drop-in", "callbacks"]
+
+
+def door(side):
+    """Which of them, or None."""
+    return next((door for door in DOORS if side.startswith(door + "-")), None)
+
+
 def name(side):
-    if side.startswith("drop-in-"):
-        return f"drop-in, {name(side.removeprefix('drop-in-'))}"
-    return NAMES.get(side, side)
+    by = door(side)
+    return f"{by}, {name(side.removeprefix(by + '-'))}" if by else NAMES.get(side, side)
 
 
 def colour(side):
-    return COLOURS["drop-in" if side.startswith("drop-in") else side]
+    return COLOURS[door(side) or side]
 
 
 def is_ours(side):
-    return side in ("portable", "avx2", "neon", "avx512") or side.startswith("drop-in")
+    return side in ("portable", "avx2", "neon", "avx512") or door(side) is not None
 
 
 def is_peer(side):
@@ -221,7 +230,7 @@ def table_of_ours(document):
 def table_of_peers(document):
     rows = [row for row in document["rows"] if columns([row], is_peer)]
     # Kernels come the slowest first.
-    fastest = columns(rows, lambda side: is_ours(side) and not side.startswith("drop-in"))[-1:]
+    fastest = columns(rows, lambda side: is_ours(side) and door(side) is None)[-1:]
     sides = fastest + ["stock"] + columns(rows, is_peer)
     body = []
     for row in rows:

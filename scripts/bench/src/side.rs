@@ -47,8 +47,12 @@ unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> Result<F, Strin
     Ok(unsafe { std::mem::transmute_copy(&address) })
 }
 
+fn c_path(file: &Path) -> Result<CString, String> {
+    CString::new(file.as_os_str().as_bytes()).map_err(|error| error.to_string())
+}
+
 fn open(file: &Path) -> Result<*mut c_void, String> {
-    let path = CString::new(file.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    let path = c_path(file)?;
     // SAFETY: loads a library that scripts/bench.sh built for this.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if library.is_null() {
@@ -65,6 +69,7 @@ type Ask = unsafe extern "C" fn(*const c_void, *const Slice, usize, *const Slice
 #[derive(Clone, Copy)]
 pub struct Calls {
     policy: unsafe extern "C" fn(*const c_char, c_int) -> *const c_void,
+    callbacks_policy: unsafe extern "C" fn(*const c_char, *const c_char, c_int) -> *const c_void,
     destroy: unsafe extern "C" fn(*const c_void),
     create: unsafe extern "C" fn(*const c_void, *const Slice, usize, usize, *mut u8) -> usize,
     query: Ask,
@@ -80,6 +85,7 @@ impl Calls {
         unsafe {
             Ok(Calls {
                 policy: function(library, "calls_policy")?,
+                callbacks_policy: function(library, "calls_callbacks_policy")?,
                 destroy: function(library, "calls_destroy")?,
                 create: function(library, "calls_create")?,
                 query: function(library, "calls_query")?,
@@ -94,7 +100,7 @@ impl Calls {
     pub fn route(self, library: &Path) -> Result<String, String> {
         const STATS: &str = "LEVELDB_BLOOM_STATS";
         let file = std::env::temp_dir().join(format!("leveldb-bloom-{}", std::process::id()));
-        let side = Virtual::new("drop-in", self, library, None)?;
+        let side = Virtual::new("drop-in", self, library, None, None)?;
         // SAFETY: as in `Virtual::policy`.
         unsafe { std::env::set_var(STATS, &file) };
         let policy = side.policy(BITS);
@@ -113,11 +119,14 @@ impl Calls {
     }
 }
 
-/// A `leveldb::FilterPolicy` through its virtual functions: stock's, or ours as LevelDB sees it.
+/// A `leveldb::FilterPolicy` through its virtual functions: stock's, ours as LevelDB sees it, or our
+/// callbacks in one of LevelDB's.
 pub struct Virtual {
     name: String,
     calls: Calls,
     library: CString,
+    /// The LevelDB that is given the library's callbacks.
+    host: Option<CString>,
     /// What LEVELDB_BLOOM_KERNEL is to say.
     kernel: Option<&'static str>,
 }
@@ -173,14 +182,16 @@ impl VirtualPolicy {
 }
 
 impl Virtual {
+    /// The library's own policy, or its callbacks in a policy of the LevelDB `host`.
     pub fn new(
         name: &str,
         calls: Calls,
         library: &Path,
+        host: Option<&Path>,
         kernel: Option<&'static str>,
     ) -> Result<Self, String> {
-        let path = CString::new(library.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-        let side = Virtual { name: name.to_owned(), calls, library: path, kernel };
+        let (path, host) = (c_path(library)?, host.map(c_path).transpose()?);
+        let side = Virtual { name: name.to_owned(), calls, library: path, host, kernel };
         if side.policy(BITS).policy.is_null() {
             return Err(format!("{}: no bloom filter policy in it", library.display()));
         }
@@ -195,7 +206,11 @@ impl Virtual {
             if let Some(kernel) = self.kernel {
                 std::env::set_var(KERNEL, kernel);
             }
-            let policy = (self.calls.policy)(self.library.as_ptr(), bits);
+            let library = self.library.as_ptr();
+            let policy = match &self.host {
+                Some(host) => (self.calls.callbacks_policy)(host.as_ptr(), library, bits),
+                None => (self.calls.policy)(library, bits),
+            };
             std::env::remove_var(KERNEL);
             VirtualPolicy { calls: self.calls, policy }
         }

@@ -26,6 +26,9 @@ pub struct Sides {
 /// The prefix of a drop-in policy's name, before its kernel's.
 const DROP_IN: &str = "drop-in-";
 
+/// The prefix of the callback table's.
+const CALLBACKS: &str = "callbacks-";
+
 /// Every kernel, the slowest first, and the drop-in policy with the fastest.
 fn default_names() -> Vec<String> {
     let mut names: Vec<String> = Kernel::available().map(|k| k.name().to_owned()).collect();
@@ -38,20 +41,21 @@ impl Sides {
     /// Stock, then ours, then the peers.
     pub fn open(&self, peers: bool) -> Result<Vec<Box<dyn Side>>, String> {
         let calls = Calls::open(&self.calls)?;
-        let stock = Virtual::new("stock", calls, &self.stock, None)?;
+        let stock = Virtual::new("stock", calls, &self.stock, None, None)?;
         let mut sides: Vec<Box<dyn Side>> = vec![Box::new(stock)];
         let names = if self.names.is_empty() { default_names() } else { self.names.clone() };
         // Stock is there anyway.
         for name in names.iter().filter(|name| *name != "stock") {
-            let kernel = name.strip_prefix(DROP_IN).unwrap_or(name);
-            let kernel = Kernel::by_name(kernel)
+            let of = |prefix| name.strip_prefix(prefix);
+            let (drop_in, callbacks) = (of(DROP_IN), of(CALLBACKS));
+            let kernel = Kernel::by_name(drop_in.or(callbacks).unwrap_or(name))
                 .ok_or_else(|| format!("{name}: this machine has no such kernel"))?;
-            if name.starts_with(DROP_IN) {
-                let side = Virtual::new(name, calls, &self.drop_in, Some(kernel.name()))?;
-                sides.push(Box::new(side));
+            sides.push(if drop_in.is_none() && callbacks.is_none() {
+                Box::new(Ours(kernel))
             } else {
-                sides.push(Box::new(Ours(kernel)));
-            }
+                let host = callbacks.map(|_| self.stock.as_path());
+                Box::new(Virtual::new(name, calls, &self.drop_in, host, Some(kernel.name()))?)
+            });
         }
         if peers {
             sides.push(Box::new(RustyLevelDb));
