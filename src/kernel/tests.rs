@@ -709,6 +709,22 @@ fn the_suite_knows_every_kernel() {
     assert_eq!(preferred.next().map(Kernel::name), Some(Kernel::best().name()));
 }
 
+/// If the build script could not read the compiler's version, it would leave the kernel out, and
+/// every other test would call that a processor without it.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+#[test]
+fn avx512_is_compiled_wherever_the_compiler_can() {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let Ok(said) = std::process::Command::new(rustc).arg("-vV").output() else {
+        return say("no compiler where the tests run: ", "avx512 is not looked for");
+    };
+    let said = std::string::String::from_utf8(said.stdout).unwrap();
+    let release = said.lines().find_map(|line| line.strip_prefix("release: ")).unwrap();
+    let minor: u32 = release.split('.').nth(1).unwrap().parse().unwrap();
+    let compiled = super::KERNELS.iter().any(|kernel| kernel.name() == "avx512");
+    assert_eq!(compiled, minor >= 89, "rustc {release}");
+}
+
 #[test]
 fn the_processor_is_asked_as_std_asks_it() {
     #[cfg(leveldb_bloom_avx2)]
