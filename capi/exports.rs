@@ -274,9 +274,9 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 }
 
 /// Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
-/// as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of more than half a
-/// kilobyte therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000
-/// keys, AVX2, AMD EPYC of the third generation, 2026-11-25).
+/// as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of half a kilobyte to four
+/// therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000 keys, AVX2, AMD
+/// EPYC of the third generation, 2026-11-25).
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
 /// `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another

@@ -137,7 +137,7 @@ impl BloomFilterPolicy {
 
     /// Writes a filter that holds every key of `keys` over all of `filter`, whose length must be
     /// [`filter_len`](Self::filter_len) of their number. Takes nothing from the allocator; a filter
-    /// of more than half a kilobyte therefore takes up to 1.7 times as long as with
+    /// of half a kilobyte to four therefore takes up to 1.7 times as long as with
     /// [`append_filter`](Self::append_filter) (3,000 keys, AVX2, AMD EPYC of the third generation,
     /// 2026-11-25).
     /// ```
@@ -158,8 +158,7 @@ impl BloomFilterPolicy {
         filter: &mut [u8],
     ) -> Result<(), WrongFilterLength> {
         match as_keys(keys) {
-            // For a longer filter a kernel would ask the allocator for working memory.
-            Some(keys) if filter.len() <= scratch::FILTER_ON_STACK => {
+            Some(keys) if scratch::on_the_stack_for(filter.len()) => {
                 self.check_len(keys.len(), filter)?;
                 self.fill(keys, filter);
                 Ok(())
@@ -343,7 +342,7 @@ impl BloomFilterPolicy {
     }
 
     /// [`fill`](Self::fill) into zeros, group by group. Never takes memory from the allocator, as a
-    /// kernel does that is given the keys of a filter longer than [`scratch::FILTER_ON_STACK`].
+    /// kernel may that is given all keys (see [`scratch::on_the_stack_for`]).
     pub(crate) fn fill_in_groups<'k>(
         &self,
         keys: impl Iterator<Item = Key<'k>>,

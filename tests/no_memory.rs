@@ -85,6 +85,7 @@ fn filters_are_the_same() {
             (65, 10, true),
             (400, 10, true),
             (3276, 10, true),
+            (4096, 8, true),
             (4096, 10, true),
             (4097, 10, false),
             (5000, 44, false),

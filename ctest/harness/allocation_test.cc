@@ -149,6 +149,9 @@ TEST_F(AllocationTest, TheRestAllocatesNothing) {
   ASSERT_EQ(LEVELDB_BLOOM_OK,
             leveldb_bloom_fill_filter_fixed(policy, data.data(), 4, kFew, &expected_few[0],
                                             expected_few.size()));
+  // And one that is too large for it.
+  leveldb_bloom_policy* many_bits = leveldb_bloom_policy_create(20);
+  std::string large(leveldb_bloom_filter_size(many_bits, kKeys), '\0');
   leveldb_bloom_builder* builder = leveldb_bloom_builder_create(10);
   ASSERT_EQ(LEVELDB_BLOOM_OK,
             leveldb_bloom_builder_add_fixed(builder, data.data(), 4, kKeys));
@@ -213,10 +216,14 @@ TEST_F(AllocationTest, TheRestAllocatesNothing) {
     EXPECT_NE(nullptr, leveldb_bloom_kernel(policy));
 
     EXPECT_EQ(expected_.size(), leveldb_bloom_filter_size(policy, kKeys));
-    EXPECT_EQ(LEVELDB_BLOOM_OK,
-              leveldb_bloom_fill_filter(
-                  policy, reinterpret_cast<const leveldb_bloom_slice*>(slices_.data()), kKeys,
-                  &filter[0], filter.size()));
+    const auto fill = [&](const leveldb_bloom_policy* with, std::string* filled) {
+      EXPECT_EQ(LEVELDB_BLOOM_OK,
+                leveldb_bloom_fill_filter(
+                    with, reinterpret_cast<const leveldb_bloom_slice*>(slices_.data()), kKeys,
+                    &(*filled)[0], filled->size()));
+    };
+    fill(policy, &filter);
+    fill(many_bits, &large);
     EXPECT_EQ(1, leveldb_bloom_key_may_match("\0\0\0\0", 4, filter.data(), filter.size()));
     EXPECT_EQ(size_t{kKeys},
               leveldb_bloom_keys_may_match(arrays_.keys.data(), arrays_.lengths.data(), kKeys,
@@ -229,6 +236,12 @@ TEST_F(AllocationTest, TheRestAllocatesNothing) {
   });
   EXPECT_EQ(0, seen.asked);
   EXPECT_TRUE(IsExpected(filter));
+  size_t length = 0;
+  char* created = leveldb_bloom_create_filter(many_bits, arrays_.keys.data(),
+                                              arrays_.lengths.data(), kKeys, &length);
+  EXPECT_EQ(large, std::string(created, length));
+  leveldb_bloom_free(created);
+  leveldb_bloom_policy_destroy(many_bits);
 }
 
 TEST_F(AllocationTest, Builder) {

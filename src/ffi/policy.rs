@@ -254,7 +254,7 @@ impl Policy {
         // Key have one layout (asserted in `abi`).
         let keys: &[Key<'_>] =
             unsafe { slice::from_raw_parts(slices.as_ptr().cast(), slices.len()) };
-        if self.transform.is_some() || len > scratch::FILTER_ON_STACK {
+        if self.transform.is_some() || !scratch::on_the_stack_for(len) {
             let insert = |filter: &mut [u8]| {
                 keys.chunks(GROUP).all(|group| self.insert_group(group, filter))
             };

@@ -126,8 +126,8 @@ enum Place {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn insert(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [u8], place: Place) {
     let modulus = WideModulus::of(bits);
-    let large = place == Place::Bit && blocks::is_large(array.len());
-    each_pair_hashed(keys, large, |a, b| {
+    // With a byte for each bit the array is in the first cache.
+    each_pair_hashed(keys, array.len(), |a, b| {
         let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
         let mut positions = || {
             let p = modulus.rem_of_both(in_a, in_b);

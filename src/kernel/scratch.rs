@@ -7,13 +7,16 @@ use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::Key;
+use super::bits::BYTE_PER_BIT_MAX;
 
 /// How many bytes of the caller's stack a kernel may take for a byte per bit.
 const BYTES_ON_STACK: usize = 4096;
 
-/// The longest filter, its last byte included, that kernels create without asking the allocator:
-/// they use a byte for each of its bits.
-pub(crate) const FILTER_ON_STACK: usize = BYTES_ON_STACK / 8 + 1;
+/// Whether kernels create a filter of `len` bytes, its last included, without asking the allocator:
+/// for all but large ones they use a byte for each of its bits.
+pub(crate) const fn on_the_stack_for(len: usize) -> bool {
+    len <= BYTES_ON_STACK / 8 + 1 || len > BYTE_PER_BIT_MAX / 8 + 1
+}
 
 /// How many keys are listed on the stack.
 const KEYS_ON_STACK: usize = 64;
