@@ -20,9 +20,9 @@ up what it needs on Debian (as root; otherwise it says what to install).
 
   --rows TEXT       only rows of the table, or curves of --scale, whose names contain it, e.g.
                     --rows batch or --scale --rows 'bits a key'
-  --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL, and
-                    callbacks-KERNEL (the callback table, in a policy of LevelDB's C API); e.g.
-                    --sides avx512,drop-in-avx2
+  --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL,
+                    callbacks-KERNEL (the callback table, in a policy of LevelDB's C API), and
+                    source-KERNEL (leveldb_bloom_policy.cc); e.g. --sides avx512,drop-in-avx2
   --no-peers        without other people's libraries
   --quick           fewer rounds, no rows that take long to make ready, up to a million keys: a
                     rough picture in about a minute
@@ -40,7 +40,8 @@ Reading the table
                     of the two medians
   quartiles         half of all rounds lie between these two. Where they are far apart the machine
                     was disturbed, and the median means little: run it again
-  target            what the project wants of x
+  target            what the project wants of x, on an EPYC of the fifth generation; others miss
+                    some. "Not below 1" is wanted everywhere
 
 All sides run in one process, in turns of 0.3 ms (or once, where the work takes longer: up to a second
 with 10 million keys), in a different order each round: whatever slows the machine for a while (a lower
@@ -61,7 +62,7 @@ many filters.
 
 Peers: rusty-leveldb (the same format, in Rust; only where keys lie one after the other, as it wants
 them), goleveldb (LevelDB's filter in Go), and for speed only, since their formats are others,
-fastbloom and RocksDB's cache-local filter (FastLocalBloom).
+fastbloom and RocksDB's cache-local filter (FastLocalBloom; Debian's librocksdb uses no AVX2).
 
 Instructions are counted by callgrind, which knows no AVX-512, and by single steps, which know all.
 The last documents are kept in target/bench.
@@ -121,6 +122,8 @@ if [ "$mode" = readme ]; then
     fail "README.md has no place for the figures: <!-- bench --> and <!-- /bench -->"
 fi
 [ "$mode" = table ] || [ "$mode" = readme ] || peers=
+[ "$mode" != instructions ] || [[ " ${arguments[*]} " != *" --"@(rows|quick|rounds)" "* ]] ||
+  fail "--instructions counts the same few cases every time: it takes no --rows, --quick or --rounds"
 [ -z "$json" ] || [ "$mode" != readme ] || fail "--readme writes files, and prints no JSON"
 
 # stdout is for the figures.
@@ -138,9 +141,11 @@ fi
   cargo build --release --locked --quiet --package leveldb-bloom-bench
   shim=(g++ -std=c++17 -O2 -Wall -Wextra -shared -fPIC)
   "${shim[@]}" -Iinclude scripts/bench/calls.cc -o "$build/calls.so" -ldl
+  "${shim[@]}" -Iinclude include/leveldb_bloom_policy.cc -o "$build/source.so" \
+    "$target/release/libleveldb_bloom.a" -lleveldb
   stock=$(stock_leveldb)
   arguments+=(--calls "$build/calls.so" --stock "$stock"
-    --drop-in "$target/release/libleveldb_bloom.so")
+    --drop-in "$target/release/libleveldb_bloom.so" --source "$build/source.so")
 
   # peer NAME PACKAGE... -- COMMAND...: builds $build/NAME.so, or says what will be missing.
   peer() {

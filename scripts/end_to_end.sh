@@ -9,12 +9,14 @@ usage: scripts/end_to_end.sh [OPTION...]
 
 What our filter policy is worth to a whole LevelDB: Debian's libleveldb fills a database in random
 order, compacts it, and reads absent and present keys from its cache; with its own policy ("stock"),
-with ours, and without one ("none"), 10 bits per key, keys of 16 and values of 100 bytes. Sets up
-what it needs on Debian (as root; otherwise it says what to install).
+with ours, and without one ("none"), 10 bits per key, keys of 16 and values of 100 bytes that compress
+to half, as those of LevelDB's db_bench. Sets up what it needs on Debian (as root; otherwise it says
+what to install).
 
   --keys N      keys in each database (1,000,000: some 300 MB under target/, and half a gigabyte of
                 memory); 100,000 at least, for the sampling timer
-  --rounds N    times each database is written anew, compacted and read (9)
+  --rounds N    times each database is written anew, compacted and read (9), and as often again for
+                the sampling timer
   --json        one JSON document on stdout, and nothing else
   --plot FILE   also a plot, as .svg or .png, relative to the folder you call from
   --readme      writes the README's figures and docs/bench/end_to_end.svg
@@ -28,7 +30,7 @@ Reading the table
                 counts: where its database and cache happen to lie is common to them. Both policies
                 read one database, in turn)
   filter        the share of that time spent in the filter policy, by a sampling timer, with stock's
-                and with ours. What is not there cannot be won
+                and with ours (--json has the numbers of samples). What is not there cannot be won
   instructions  stock's divided by ours, counted by callgrind with 100,000 keys, of reads when the
                 cache is warm; it knows no AVX-512, so ours runs its AVX2 kernel there
 
@@ -76,6 +78,7 @@ library=${CARGO_TARGET_DIR:-target}/release/libleveldb_bloom.so
   ensure_rust
   ensure_packages g++ libleveldb-dev valgrind python3 python3-matplotlib
   mkdir -p "$build/databases"
+  trap 'rm -rf "$build/databases"' EXIT
   cargo build --release --locked --quiet
   g++ -std=c++17 -O2 -g -Wall -Wextra scripts/bench/end_to_end.cc -o "$build/end_to_end" -lleveldb -ldl
   # What is measured is the library as it comes.
@@ -103,7 +106,6 @@ library=${CARGO_TARGET_DIR:-target}/release/libleveldb_bloom.so
       printf '%s %s %s\n' "$phase" "$side" "$count" >>"$build/instructions"
     done
   done
-  rm -rf "$build/databases"
 } >&2
 /usr/bin/python3 scripts/bench/end_to_end.py "${report[@]}" --keys "$keys" \
   "$build/samples" "$build/instructions"

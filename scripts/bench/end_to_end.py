@@ -26,14 +26,21 @@ def of_rounds(rounds):
     return statistics.median(statistics.median(turns) for turns in rounds.values())
 
 
+def share(in_filter, in_all):
+    if in_all == 0:
+        sys.exit("the sampling timer never rang: this system has no ITIMER_PROF")
+    return in_filter / in_all
+
+
 def read(samples, instructions):
     # For each phase and side, for each round: the turns' microseconds a key.
     cpu = collections.defaultdict(lambda: collections.defaultdict(list))
-    shares = collections.defaultdict(list)
+    sampled = collections.defaultdict(lambda: [0, 0])
     for line in samples:
-        phase, side, round, _turn, keys, seconds, share = line.split()
-        if float(share) >= 0:
-            shares[phase, side].append(float(share))
+        phase, side, round, _turn, keys, seconds, marked, in_filter, in_all = line.split()
+        if int(marked):
+            sampled[phase, side][0] += int(in_filter)
+            sampled[phase, side][1] += int(in_all)
         else:
             cpu[phase, side][round].append(1e6 * float(seconds) / int(keys))
     counted = {}
@@ -56,8 +63,10 @@ def read(samples, instructions):
             "none_us": of_rounds(none),
             "ratio": median,
             "ratio_quartiles": [low, high],
-            "filter_share_stock": statistics.mean(shares[phase, "stock"]),
-            "filter_share_ours": statistics.mean(shares[phase, "ours"]),
+            "filter_share_stock": share(*sampled[phase, "stock"]),
+            "filter_share_ours": share(*sampled[phase, "ours"]),
+            "samples_stock": sampled[phase, "stock"],
+            "samples_ours": sampled[phase, "ours"],
             "instructions_ratio": counted[phase, "stock"] / counted[phase, "ours"],
         })
     return rows
@@ -71,7 +80,7 @@ def cells(row):
         f"{row['ours_us']:.2f}",
         f"{row['none_us']:.2f}",
         f"{row['ratio']:.3f}x ({low:.3f}-{high:.3f})",
-        f"{row['filter_share_stock']:.1%} / {row['filter_share_ours']:.1%}",
+        f"{row['filter_share_stock']:.0%} / {row['filter_share_ours']:.0%}",
         f"{row['instructions_ratio']:.3f}x",
     ]
 

@@ -25,6 +25,7 @@ COLOURS = {
     "avx512": "#0072B2",
     "drop-in": "#009E73",
     "callbacks": "#66C2A5",
+    "source": "#F0E442",
     "rusty-leveldb": "#D55E00",
     "fastbloom": "#CC79A7",
     "rocksdb": "#999999",
@@ -59,7 +60,7 @@ PEERS_IN_README = [
 
 
 # How LevelDB is given a kernel: what the sides' names begin with.
-DOORS = ["drop-in", "callbacks"]
+DOORS = ["drop-in", "callbacks", "source"]
 
 
 def door(side):

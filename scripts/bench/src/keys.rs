@@ -104,6 +104,13 @@ impl Keys {
         Keys { slices, bytes: Arc::clone(&self.bytes), in_order: false }
     }
 
+    /// Each of these keys or, as likely, that of `others` in its place, copied one after the other.
+    pub fn or(&self, others: &Keys, random: &mut Random) -> Self {
+        let pairs = self.slices.iter().zip(&others.slices);
+        let slices = pairs.map(|(one, other)| [*one, *other][random.below(2)]).collect();
+        Keys { slices, bytes: Arc::clone(&self.bytes), in_order: false }.copied()
+    }
+
     /// Copies of these keys, one after the other in memory.
     pub fn copied(&self) -> Self {
         let lengths = self.slices.iter().map(|key| key.size);

@@ -50,6 +50,7 @@ impl Options {
                 Arg::Long("calls") => options.sides.calls = parser.value()?.into(),
                 Arg::Long("stock") => options.sides.stock = parser.value()?.into(),
                 Arg::Long("drop-in") => options.sides.drop_in = parser.value()?.into(),
+                Arg::Long("source") => options.sides.source = parser.value()?.into(),
                 Arg::Long("peer") => {
                     let name = parser.value()?.string()?;
                     options.sides.peers.push((name, parser.value()?.into()));

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use fastbloom::BloomFilter;
+use leveldb_bloom::BloomFilterPolicy;
 use rusty_leveldb::{BloomPolicy, FilterPolicy};
 
 use crate::keys::Slice;
@@ -68,12 +69,13 @@ impl Side for RustyLevelDb {
     }
 }
 
-/// fastbloom with its default hasher and as many bits; a format of its own.
+/// fastbloom with its default hasher, and as many bits and probes; a format of its own.
 pub struct FastBloom;
 
-fn fastbloom(keys: &[Slice], bits: i32) -> BloomFilter {
-    let bits = bits.unsigned_abs() as usize * keys.len();
-    let mut filter = BloomFilter::with_num_bits(bits.max(64)).expected_items(keys.len());
+fn fastbloom(keys: &[Slice], bits_per_key: i32) -> BloomFilter {
+    let bits = bits_per_key.unsigned_abs() as usize * keys.len();
+    let probes = BloomFilterPolicy::new(bits_per_key).probes();
+    let mut filter = BloomFilter::with_num_bits(bits.max(64)).hashes(probes);
     for key in keys {
         filter.insert(key.as_ref());
     }

@@ -17,6 +17,8 @@ pub struct Sides {
     pub stock: PathBuf,
     /// Our drop-in library.
     pub drop_in: PathBuf,
+    /// leveldb_bloom_policy.cc, built.
+    pub source: PathBuf,
     /// Peers' names and the libraries through which they are called.
     pub peers: Vec<(String, PathBuf)>,
     /// The names asked for; empty for every kernel and the drop-in policy with the best.
@@ -26,8 +28,9 @@ pub struct Sides {
 /// The prefix of a drop-in policy's name, before its kernel's.
 const DROP_IN: &str = "drop-in-";
 
-/// The prefix of the callback table's.
+/// The prefixes of the callback table's, and of the policy that is compiled with LevelDB.
 const CALLBACKS: &str = "callbacks-";
+const SOURCE: &str = "source-";
 
 /// Every kernel, the slowest first, and the drop-in policy with the fastest.
 fn default_names() -> Vec<String> {
@@ -46,16 +49,20 @@ impl Sides {
         let names = if self.names.is_empty() { default_names() } else { self.names.clone() };
         // Stock is there anyway.
         for name in names.iter().filter(|name| *name != "stock") {
-            let of = |prefix| name.strip_prefix(prefix);
-            let (drop_in, callbacks) = (of(DROP_IN), of(CALLBACKS));
-            let kernel = Kernel::by_name(drop_in.or(callbacks).unwrap_or(name))
-                .ok_or_else(|| format!("{name}: this machine has no such kernel"))?;
-            sides.push(if drop_in.is_none() && callbacks.is_none() {
-                Box::new(Ours(kernel))
-            } else {
-                let host = callbacks.map(|_| self.stock.as_path());
-                Box::new(Virtual::new(name, calls, &self.drop_in, host, Some(kernel.name()))?)
-            });
+            let prefix = [DROP_IN, CALLBACKS, SOURCE].into_iter().find(|p| name.starts_with(p));
+            let kernel = name.strip_prefix(prefix.unwrap_or_default()).unwrap_or(name);
+            let kernel = Kernel::by_name(kernel)
+                .ok_or_else(|| format!("{name:?}: this machine has no such kernel"))?;
+            let (library, host) = match prefix {
+                None => {
+                    sides.push(Box::new(Ours(kernel)));
+                    continue;
+                }
+                Some(SOURCE) => (&self.source, None),
+                Some(CALLBACKS) => (&self.drop_in, Some(self.stock.as_path())),
+                Some(_) => (&self.drop_in, None),
+            };
+            sides.push(Box::new(Virtual::new(name, calls, library, host, Some(kernel.name()))?));
         }
         if peers {
             sides.push(Box::new(RustyLevelDb));
@@ -75,8 +82,8 @@ impl Sides {
 
     /// The paths, as this program takes them.
     pub fn arguments(&self) -> Vec<OsString> {
-        let options = ["--calls", "--stock", "--drop-in"];
-        let paths = [&self.calls, &self.stock, &self.drop_in];
+        let options = ["--calls", "--stock", "--drop-in", "--source"];
+        let paths = [&self.calls, &self.stock, &self.drop_in, &self.source];
         options.iter().zip(paths).flat_map(|(o, path)| [o.into(), path.into()]).collect()
     }
 }

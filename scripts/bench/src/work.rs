@@ -149,6 +149,16 @@ pub fn rows() -> Vec<Row> {
     let asked = |name, targets, members, present, how| {
         asked_with(BITS, name, targets, members, present, how)
     };
+    // Present or absent, each as likely: nobody, neither a branch predictor, can know.
+    let asked_half = |bits, name, members| {
+        let make = move || {
+            let members = Keys::random(members, 16..=16, 7);
+            let absent = Keys::random(ASKED, 16..=16, 99);
+            let asked = members.cycled(ASKED).or(&absent, &mut Random(4));
+            Work::Query { members, asked, bits, how: How::OneByOne }
+        };
+        row(name, "query", [1.0; 4], Box::new(make))
+    };
     let long = |row: Row| Row { long: true, ..row };
     let asked_scattered = |name, targets, how| {
         let make = move || Work::Query {
@@ -176,6 +186,9 @@ pub fn rows() -> Vec<Row> {
     let batched = [1.0, 1.0, 1.0, 0.0];
     vec![
         created("create, 1 key", [1.0, 1.0, 1.0, 1.0], 1, of_16),
+        created("create, 1 key, 2 bits a key", [1.0; 4], 1, |per| {
+            create(CREATED / 5, 16..=16, per, 2)
+        }),
         created("create, 5 keys, 20 bits a key", [1.0; 4], 5, |per| {
             create(CREATED / 5, 16..=16, per, 20)
         }),
@@ -222,6 +235,9 @@ pub fn rows() -> Vec<Row> {
         asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
         asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
+        asked_half(BITS, "query, filter of 20, half present", 20),
+        asked_half(BITS, "query, filter of 1,000, half present", 1_000),
+        asked_half(6, "query, filter of 1,000, 6 bits, half present", 1_000),
         asked("query by hash, filter of 1,000, absent", batched, 1_000, false, How::Hashed),
         asked_scattered("query, filter of 1,000, scattered, absent", [1.0; 4], one),
         asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
