@@ -101,8 +101,11 @@ func TestLibrary(t *testing.T) {
 	policy := must(NewPolicy(10))
 	defer policy.Close()
 	filter := must(policy.CreateFilter([][]byte{[]byte("hello"), []byte("world")}))
-	if info := must(filter.Inspect()); info.Bits != 64 || info.Probes != 6 || info.BitsSet != 10 {
-		t.Error(info)
+	info := must(filter.Inspect())
+	if info.Bits != 64 || info.Probes != 6 || info.BitsSet != 10 || info.Fill != 10.0/64 ||
+		info.EstimatedKeys < 1.81 || info.EstimatedKeys > 1.82 ||
+		info.FalsePositiveRate < 0.004 || info.FalsePositiveRate > 0.005 {
+		t.Errorf("%+v", info)
 	}
 	positions := filter.Positions([]byte("hello"))
 	if len(positions) != 6 {
@@ -145,11 +148,17 @@ func TestErrors(t *testing.T) {
 		policy.Close()
 		builder.Close()
 	}
-	if _, err := policy.CreateFilter(nil); err != ErrClosed {
-		t.Error(err)
-	}
-	if err := builder.Add(nil); err != ErrClosed {
-		t.Error(err)
+	for what, use := range map[string]func() error{
+		"CreateFilter":        func() error { _, err := policy.CreateFilter(nil); return err },
+		"CreateFilterFixed":   func() error { _, err := policy.CreateFilterFixed(nil, 1); return err },
+		"CreateFilterOffsets": func() error { _, err := policy.CreateFilterOffsets(nil, []int64{0}); return err },
+		"Add":                 func() error { return builder.Add(nil) },
+		"AddFixed":            func() error { return builder.AddFixed(nil, 1) },
+		"Finish":              func() error { _, err := builder.Finish(0); return err },
+	} {
+		if err := use(); err != ErrClosed {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
