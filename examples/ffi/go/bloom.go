@@ -102,9 +102,13 @@ func BitsPerKeyFor(rate float64, keys int) int {
 	return int(C.leveldb_bloom_bits_per_key_for(C.double(rate), C.size_t(keys)))
 }
 
+// Go lays values of less than 16 bytes together, and finalises none of them while another is used.
+type aloneInMemory [16]byte
+
 // A Policy makes filters; any number of goroutines may use one while none closes it.
 type Policy struct {
 	handle *C.struct_leveldb_bloom_policy
+	_      aloneInMemory
 }
 
 // NewPolicy refuses bits per key that do not fit a C int.
@@ -117,7 +121,7 @@ func NewPolicy(bitsPerKey int) (*Policy, error) {
 	if handle == nil {
 		return nil, NoMemory
 	}
-	policy := &Policy{handle}
+	policy := &Policy{handle: handle}
 	runtime.SetFinalizer(policy, (*Policy).Close)
 	return policy, nil
 }
@@ -187,6 +191,7 @@ func (policy *Policy) create(keys C.size_t, fill func(filter []byte) C.int) (Fil
 // A Builder collects keys as they come; for one goroutine at a time.
 type Builder struct {
 	handle *C.struct_leveldb_bloom_builder
+	_      aloneInMemory
 }
 
 // NewBuilder refuses what NewPolicy does.
@@ -199,7 +204,7 @@ func NewBuilder(bitsPerKey int) (*Builder, error) {
 	if handle == nil {
 		return nil, NoMemory
 	}
-	builder := &Builder{handle}
+	builder := &Builder{handle: handle}
 	runtime.SetFinalizer(builder, (*Builder).Close)
 	return builder, nil
 }

@@ -189,23 +189,50 @@ func TestNumbersThatCHasNoRoomFor(t *testing.T) {
 	}
 }
 
+// until waits for what the collector does.
+func until(t *testing.T, done func() bool, what func() string) {
+	for end := time.Now().Add(10 * time.Second); !done(); runtime.GC() {
+		if time.Now().After(end) {
+			t.Fatal(what())
+		}
+	}
+}
+
+// residentBytes is how much memory the process has.
+func residentBytes() int {
+	pages := strings.Fields(string(must(os.ReadFile("/proc/self/statm"))))[1]
+	return must(strconv.Atoi(pages)) * os.Getpagesize()
+}
+
+// Each has a small value beside it that lives on, which Go may lay into the same block of memory.
 func TestFinalisers(t *testing.T) {
 	runtime.GC()
 	living := LivePolicies()
-	policies := make([]*Policy, 100)
+	policies, neighbours := make([]*Policy, 100), make([]*int64, 110)
 	for i := range policies {
-		policies[i] = must(NewPolicy(10))
+		policies[i], neighbours[i] = must(NewPolicy(10)), new(int64)
 	}
 	policies[0].Close()
 	if LivePolicies() != living+99 {
 		t.Error(LivePolicies())
 	}
 	runtime.KeepAlive(policies)
-	for end := time.Now().Add(10 * time.Second); LivePolicies() > living; runtime.GC() {
-		if time.Now().After(end) {
-			t.Fatalf("%d policies live", LivePolicies())
+	until(t, func() bool { return LivePolicies() <= living },
+		func() string { return fmt.Sprintf("%d policies live", LivePolicies()) })
+
+	// Of 40 MB each, which malloc does not keep.
+	keys := make([]byte, 10*numKeys)
+	before := residentBytes()
+	for i := 100; i < 110; i++ {
+		builder := must(NewBuilder(10))
+		if err := builder.AddFixed(keys, 1); err != nil {
+			t.Fatal(err)
 		}
+		neighbours[i] = new(int64)
 	}
+	until(t, func() bool { return residentBytes() < before+100*numKeys },
+		func() string { return fmt.Sprintf("builders have %d bytes", residentBytes()-before) })
+	runtime.KeepAlive(neighbours)
 }
 
 func TestMillionKeys(t *testing.T) {
