@@ -276,9 +276,13 @@ func (filter Filter) MayMatchOffsets(data []byte, offsets []int64) ([]byte, erro
 		return nil, err
 	}
 	results := make([]byte, keys)
-	return results, check(C.leveldb_bloom_keys_may_match_offsets64(pointer(data), C.size_t(len(data)),
+	err = check(C.leveldb_bloom_keys_may_match_offsets64(pointer(data), C.size_t(len(data)),
 		first, keys, pointer(filter), C.size_t(len(filter)),
 		(*C.uint8_t)(unsafe.Pointer(pointer(results))), nil, nil))
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
 }
 
 func (filter Filter) MayMatchFixed(data []byte, keyLength int) ([]byte, error) {
