@@ -79,10 +79,16 @@ public final class BloomTest {
         try (var policy = new LevelDbBloom.Policy(10)) {
             LevelDbBloom.Filter filter = policy.createFilter(List.of("hello".getBytes(), "world".getBytes()));
             LevelDbBloom.Info info = filter.inspect();
-            check(info.bits == 64 && info.probes == 6 && info.bitsSet == 10, info);
+            check(info.bits == 64 && info.probes == 6 && info.bitsSet == 10 && info.fill == 10.0 / 64, info);
+            check(info.estimatedKeys > 1.81 && info.estimatedKeys < 1.82, info);
+            check(info.falsePositiveRate > 0.004 && info.falsePositiveRate < 0.005, info);
             long[] positions = filter.positions("hello".getBytes());
             check(positions.length == 6, positions.length);
             for (long p : positions) check((filter.bytes()[(int) p / 8] >> p % 8 & 1) == 1, p);
+        }
+        byte[] key = {'a'};
+        try (var policy = new LevelDbBloom.Policy(44)) {
+            check(policy.createFilter(List.of(key)).positions(key).length == 30, "probes");
         }
     }
 
@@ -134,12 +140,33 @@ public final class BloomTest {
             LongBuffer swapped = ByteBuffer.allocateDirect(16).order(otherOrder()).asLongBuffer();
             fails(IllegalArgumentException.class, () -> policy.createFilterOffsets(data, swapped));
             fails(IllegalArgumentException.class, () -> small.mayMatchOffsets(data, swapped));
-            fails(IllegalArgumentException.class, () -> policy.createFilterFixed(data, 3));
-            fails(IllegalArgumentException.class, () -> small.mayMatchFixed(data, 0));
+            for (int length : new int[] {3, 0, -1}) {
+                fails(IllegalArgumentException.class, () -> policy.createFilterFixed(data, length));
+                fails(IllegalArgumentException.class, () -> small.mayMatchFixed(data, length));
+                fails(IllegalArgumentException.class, () -> builder.addFixed(data, length));
+            }
+            fails(IllegalArgumentException.class, () -> policy.createFilterOffsets(data, offsets()));
+            fails(IllegalArgumentException.class, () -> small.mayMatchOffsets(data, offsets()));
         }
-        // Offsets of any memory, wherever it begins.
+        byte[] b = {'b'};
+        LevelDbBloom.Filter twoKeys = policy.createFilter(List.of(a, b));
+        check(Arrays.equals(twoKeys.bytes(), small.union(policy.createFilter(List.of(b))).bytes()), "union");
+        check(Arrays.equals(small.bytes(), policy.createFilter(List.of(a)).bytes()), "after a union");
+        // Keys and offsets of any memory, wherever it begins.
+        for (ByteBuffer memory : new ByteBuffer[] {ByteBuffer.allocate(4), ByteBuffer.allocateDirect(4)}) {
+            ByteBuffer keys = memory.put(new byte[] {'x', 'a', 'b', 'x'}).position(1).limit(3);
+            for (ByteBuffer given : new ByteBuffer[] {keys}) {
+                builder.addFixed(given, 1);
+                for (LevelDbBloom.Filter made : new LevelDbBloom.Filter[] {builder.finish(0),
+                        policy.createFilterFixed(given, 1), policy.createFilterOffsets(given, offsets(0, 1, 2))}) {
+                    check(Arrays.equals(twoKeys.bytes(), made.bytes()), given);
+                }
+                check(Arrays.equals(new byte[] {1, 1}, twoKeys.mayMatchFixed(given, 1)), given);
+                check(Arrays.equals(new byte[] {1, 1}, twoKeys.mayMatchOffsets(given, offsets(0, 1, 2))), given);
+                check(given.position() == 1 && given.limit() == 3, given);
+            }
+        }
         ByteBuffer both = ByteBuffer.wrap(new byte[] {'a', 'b'});
-        LevelDbBloom.Filter twoKeys = policy.createFilter(List.of(a, new byte[] {'b'}));
         for (int skipped = 0; skipped <= 8; skipped++) {
             for (ByteBuffer memory : new ByteBuffer[] {ByteBuffer.allocate(32), ByteBuffer.allocateDirect(32)}) {
                 LongBuffer anywhere = memory.position(skipped).slice().order(ByteOrder.nativeOrder())
@@ -160,7 +187,12 @@ public final class BloomTest {
             empty.close();
         }
         fails(IllegalStateException.class, () -> policy.createFilter(List.of(a)));
+        fails(IllegalStateException.class, () -> policy.createFilterFixed(both, 1));
+        fails(IllegalStateException.class, policy::kernel);
         fails(IllegalStateException.class, () -> builder.add(a));
+        fails(IllegalStateException.class, () -> builder.addFixed(both, 1));
+        fails(IllegalStateException.class, () -> builder.finish(0));
+        fails(IllegalStateException.class, builder::size);
         for (LevelDbBloom.Filter closed : new LevelDbBloom.Filter[] {small, empty}) {
             fails(IllegalStateException.class, () -> closed.mayMatch(a));
             fails(IllegalStateException.class, () -> closed.mayMatchFixed(ByteBuffer.wrap(a), 1));
