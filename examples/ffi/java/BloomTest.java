@@ -155,7 +155,7 @@ public final class BloomTest {
         // Keys and offsets of any memory, wherever it begins.
         for (ByteBuffer memory : new ByteBuffer[] {ByteBuffer.allocate(4), ByteBuffer.allocateDirect(4)}) {
             ByteBuffer keys = memory.put(new byte[] {'x', 'a', 'b', 'x'}).position(1).limit(3);
-            for (ByteBuffer given : new ByteBuffer[] {keys}) {
+            for (ByteBuffer given : new ByteBuffer[] {keys, keys.asReadOnlyBuffer()}) {
                 builder.addFixed(given, 1);
                 for (LevelDbBloom.Filter made : new LevelDbBloom.Filter[] {builder.finish(0),
                         policy.createFilterFixed(given, 1), policy.createFilterOffsets(given, offsets(0, 1, 2))}) {

@@ -120,6 +120,12 @@ public final class LevelDbBloom {
         return offsets.remaining() - 1;
     }
 
+    /** The keys in memory that a call can take: JNA knows no others, and a read-only buffer hides its array. */
+    private static ByteBuffer reachable(ByteBuffer data) {
+        ByteBuffer rest = data.slice();
+        return rest.isDirect() || rest.hasArray() ? rest : ByteBuffer.allocate(rest.remaining()).put(rest).flip();
+    }
+
     /** The offsets in memory that a call can take: JNA knows no others, and the library wants whole words. */
     private static LongBuffer whole(LongBuffer offsets) {
         LongBuffer rest = offsets.slice();
@@ -207,7 +213,7 @@ public final class LevelDbBloom {
             try {
                 long keys = countOffsets(offsets);
                 Memory filter = newFilter(leveldb_bloom_filter_size(handle(), keys));
-                check(leveldb_bloom_fill_filter_offsets64(handle(), data.slice(), data.remaining(),
+                check(leveldb_bloom_fill_filter_offsets64(handle(), reachable(data), data.remaining(),
                         whole(offsets), keys, filter, filter.size()));
                 return new Filter(filter);
             } finally {
@@ -220,7 +226,7 @@ public final class LevelDbBloom {
             try {
                 long keys = countFixed(data, keyLength);
                 Memory filter = newFilter(leveldb_bloom_filter_size(handle(), keys));
-                check(leveldb_bloom_fill_filter_fixed(handle(), data.slice(), keyLength, keys, filter,
+                check(leveldb_bloom_fill_filter_fixed(handle(), reachable(data), keyLength, keys, filter,
                         filter.size()));
                 return new Filter(filter);
             } finally {
@@ -245,7 +251,7 @@ public final class LevelDbBloom {
 
         public void addFixed(ByteBuffer data, int keyLength) {
             try {
-                check(leveldb_bloom_builder_add_fixed(handle(), data.slice(), keyLength,
+                check(leveldb_bloom_builder_add_fixed(handle(), reachable(data), keyLength,
                         countFixed(data, keyLength)));
             } finally {
                 Reference.reachabilityFence(this);
@@ -326,14 +332,14 @@ public final class LevelDbBloom {
         /** A byte of 0 or 1 for each key. */
         public byte[] mayMatchOffsets(ByteBuffer data, LongBuffer offsets) {
             byte[] results = new byte[countOffsets(offsets)];
-            check(leveldb_bloom_keys_may_match_offsets64(data.slice(), data.remaining(), whole(offsets),
+            check(leveldb_bloom_keys_may_match_offsets64(reachable(data), data.remaining(), whole(offsets),
                     results.length, memory(), length, results, null, null));
             return results;
         }
 
         public byte[] mayMatchFixed(ByteBuffer data, int keyLength) {
             byte[] results = new byte[(int) countFixed(data, keyLength)];
-            check(leveldb_bloom_keys_may_match_fixed(data.slice(), keyLength, results.length, memory(),
+            check(leveldb_bloom_keys_may_match_fixed(reachable(data), keyLength, results.length, memory(),
                     length, results, null, null));
             return results;
         }
