@@ -178,7 +178,7 @@ public final class LevelDbBloom {
         public final void close() { cleanable.clean(); }
     }
 
-    /** Makes filters of so many bits per key; any number of threads may use one. */
+    /** Makes filters of so many bits per key; any number of threads may use one while none closes it. */
     public static final class Policy extends Owner {
         public Policy(int bitsPerKey) {
             super(leveldb_bloom_policy_create(bitsPerKey), LevelDbBloom::leveldb_bloom_policy_destroy);

@@ -175,7 +175,7 @@ class _Owner:
 
 
 class Policy(_Owner):
-    """Makes filters of so many bits per key; any number of threads may use one."""
+    """Makes filters of so many bits per key; any number of threads may use one while none closes it."""
 
     def __init__(self, bits_per_key=10):
         super().__init__(_policy_create(_integer(c_int, bits_per_key)), _policy_destroy)

@@ -153,7 +153,7 @@ module LevelDBBloom
     def handle = @owned.first || raise(IOError, "the #{self.class} is closed")
   end
 
-  # Makes filters of so many bits per key; any number of threads may use one.
+  # Makes filters of so many bits per key; any number of threads may use one while none closes it.
   class Policy < Owner
     def initialize(bits_per_key = 10)
       super(LevelDBBloom.call(:policy_create, LevelDBBloom.integer(bits_per_key, INTS)),

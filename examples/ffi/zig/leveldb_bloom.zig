@@ -120,7 +120,7 @@ fn newFilter(allocator: Allocator, size: usize) ![]u8 {
     return if (size == 0) error.TooLarge else allocator.alloc(u8, size);
 }
 
-/// Makes filters of so many bits per key; any number of threads may use one.
+/// Makes filters of so many bits per key; any number of threads may use one while none deinits it.
 pub const Policy = struct {
     handle: *c.struct_leveldb_bloom_policy,
 
