@@ -78,9 +78,17 @@ public static class BloomTest
             var filter = policy.CreateFilter(new[] { hello, Encoding.ASCII.GetBytes("world") });
             var info = filter.Inspect();
             Check(info.Bits == 64 && info.Probes == 6 && info.BitsSet == 10, info.BitsSet);
+            Check(info.Fill == 10.0 / 64, info.Fill);
+            Check(info.EstimatedKeys > 1.81 && info.EstimatedKeys < 1.82, info.EstimatedKeys);
+            Check(info.FalsePositiveRate > 0.004 && info.FalsePositiveRate < 0.005, info.FalsePositiveRate);
             var positions = filter.Positions(hello);
             Check(positions.Length == 6, positions.Length);
             Check(positions.All(p => (filter.Data[p / 8] >> (int)(p % 8) & 1) == 1), "positions");
+        }
+        var key = new byte[] { 97 };
+        using (var policy = new Policy(44))
+        {
+            Check(policy.CreateFilter(new[] { key }).Positions(key).Length == 30, "probes");
         }
     }
 
@@ -129,15 +137,30 @@ public static class BloomTest
             Fails<ArgumentOutOfRangeException>(() => Bloom.FalsePositiveRate(10, keys));
             Fails<ArgumentOutOfRangeException>(() => Bloom.BitsPerKeyFor(0.01, keys));
         }
-        Fails<ArgumentException>(() => policy.CreateFilterFixed(new byte[5], 2));
-        Fails<ArgumentException>(() => small.MayMatchFixed(new byte[5], 0));
+        foreach (var length in new[] { 2, 0, -1 })
+        {
+            Fails<ArgumentException>(() => policy.CreateFilterFixed(new byte[5], length));
+            Fails<ArgumentException>(() => small.MayMatchFixed(new byte[5], length));
+            Fails<ArgumentException>(() => builder.AddFixed(new byte[5], length));
+        }
+        Fails<ArgumentException>(() => policy.CreateFilterOffsets(new byte[5], new long[0]));
+        Fails<ArgumentException>(() => small.MayMatchOffsets(new byte[5], new long[0]));
+        var other = policy.CreateFilter(new[] { new byte[] { 98 } });
+        var both = policy.CreateFilter(new[] { a, new byte[] { 98 } });
+        Check(small.Union(other).Data.SequenceEqual(both.Data), "union");
+        Check(small.Data.SequenceEqual(policy.CreateFilter(new[] { a }).Data), "after a union");
         for (var i = 0; i < 2; i++)
         {
             policy.Dispose();
             builder.Dispose();
         }
         Fails<ObjectDisposedException>(() => policy.CreateFilter(new[] { a }));
+        Fails<ObjectDisposedException>(() => policy.CreateFilterFixed(a, 1));
+        Fails<ObjectDisposedException>(() => Check(policy.Kernel == null, "kernel"));
         Fails<ObjectDisposedException>(() => builder.Add(a));
+        Fails<ObjectDisposedException>(() => builder.AddFixed(a, 1));
+        Fails<ObjectDisposedException>(() => builder.Finish());
+        Fails<ObjectDisposedException>(() => Check(builder.Count == 0, "count"));
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
