@@ -127,6 +127,11 @@ public static class BloomTest
         var small = policy.CreateFilter(new[] { a });
         Fails(4, () => small.Union(policy.CreateFilter(Enumerable.Repeat(a, 100))));
         Fails(2, () => builder.Finish(1UL << 63));
+        foreach (var total in new[] { 1UL << 31, 1UL << 40, 1UL << 60 })
+        {
+            Fails<OutOfMemoryException>(() => builder.Finish(total));
+        }
+        Fails<ArgumentNullException>(() => new Filter(null));
         foreach (var wrong in new[] { new long[] { 0, 7, 5 }, new long[] { -1, 7, 9 }, new long[] { 0, 5, 11 } })
         {
             Fails(1, () => policy.CreateFilterOffsets(new byte[10], wrong));

@@ -94,7 +94,11 @@ namespace LevelDbBloom
         {
             const int tooLarge = 2;
             if (size == UIntPtr.Zero) throw new BloomException(tooLarge);
-            return new byte[(ulong)size];
+            if ((ulong)size > int.MaxValue)
+            {
+                throw new OutOfMemoryException("no array holds a filter of " + size + " bytes");
+            }
+            return new byte[(int)size];
         }
     }
 
@@ -268,7 +272,11 @@ namespace LevelDbBloom
     {
         private readonly byte[] data;
 
-        public Filter(byte[] data) { this.data = data; }
+        public Filter(byte[] data)
+        {
+            if (data == null) throw new ArgumentNullException("data");
+            this.data = data;
+        }
 
         public byte[] Data { get { return data; } }
 
