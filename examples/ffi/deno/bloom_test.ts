@@ -78,9 +78,15 @@ Deno.test("the library", () => {
   const filter = policy.createFilter([encoder.encode("hello"), encoder.encode("world")]);
   const info = filter.inspect();
   check(info.bits === 64 && info.bitsSet === 10 && info.probes === 6, JSON.stringify(info));
+  check(info.fill === 10 / 64, info.fill);
+  check(info.estimatedKeys > 1.81 && info.estimatedKeys < 1.82, info.estimatedKeys);
+  check(info.falsePositiveRate > 0.004 && info.falsePositiveRate < 0.005, info.falsePositiveRate);
   const positions = filter.positions(encoder.encode("hello"));
   check(positions.length === 6, positions);
   check(positions.every((p) => (filter.data[p >> 3] >> p % 8 & 1) === 1), positions);
+  const key = encoder.encode("key");
+  using most = new bloom.Policy(44);
+  check(most.createFilter([key]).positions(key).length === 30, "probes");
 });
 
 Deno.test("errors", () => {
@@ -107,12 +113,23 @@ Deno.test("errors", () => {
     check(thrown(() => small.mayMatchFixed(data, length)) instanceof RangeError, length);
     check(thrown(() => builder.addFixed(data, length)) instanceof RangeError, length);
   }
+  for (const none of [new Int32Array(0), new BigInt64Array(0)]) {
+    check(thrown(() => policy.createFilterOffsets(data, none)) instanceof RangeError, none);
+    check(thrown(() => small.mayMatchOffsets(data, none)) instanceof RangeError, none);
+  }
+  const b = encoder.encode("b");
+  const both = policy.createFilter([a, b]);
+  check(equal(small.union(policy.createFilter([b])).data, both.data), "union");
+  check(equal(small.data, policy.createFilter([a]).data), "after a union");
   for (let i = 0; i < 2; i++) {
     policy.close();
     builder.close();
   }
-  check(`${thrown(() => policy.createFilter([]))}`.includes("closed"), "closed");
-  check(`${thrown(() => builder.add(a))}`.includes("closed"), "closed");
+  for (const use of [
+    () => policy.createFilter([]), () => policy.createFilterFixed(a, 1), () => policy.kernel,
+    () => policy.createFilterOffsets(a, Int32Array.of(0)), () => builder.add(a), () => builder.size,
+    () => builder.addFixed(a, 1), () => builder.finish(),
+  ]) check(`${thrown(use)}`.includes("closed"), use);
 });
 
 Deno.test("what is not of its type", () => {
