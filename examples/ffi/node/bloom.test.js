@@ -175,12 +175,14 @@ function main() {
     const [policy, builder, sent] = [new bloom.Policy(), new bloom.Builder(), new Uint8Array(10)];
     const filter = policy.createFilter([sent]);
     structuredClone(sent, { transfer: [sent.buffer] });
-    const uses = [() => policy.createFilter([sent]), () => policy.createFilterFixed(sent, 5),
-      () => policy.createFilterOffsets(sent, Int32Array.of(0)), () => builder.add(sent),
-      () => builder.addFixed(sent, 5), () => filter.mayMatch(sent), () => filter.mayMatchFixed(sent, 5),
-      () => filter.mayMatchOffsets(sent, Int32Array.of(0)), () => filter.positions(sent),
-      () => bloom.hash(sent)];
-    for (const use of uses) assert.throws(use, /detached/);
+    for (const gone of [sent, sent.buffer]) {
+      const uses = [() => policy.createFilter([gone]), () => policy.createFilterFixed(gone, 5),
+        () => policy.createFilterOffsets(gone, Int32Array.of(0)), () => builder.add(gone),
+        () => builder.addFixed(gone, 5), () => filter.mayMatch(gone), () => filter.mayMatchFixed(gone, 5),
+        () => filter.mayMatchOffsets(gone, Int32Array.of(0)), () => filter.positions(gone),
+        () => bloom.hash(gone), () => new bloom.Filter(gone)];
+      for (const use of uses) assert.throws(use, /detached/, `${use}`);
+    }
     for (const empty of [new Uint8Array(0), Buffer.alloc(0), new ArrayBuffer(0), new DataView(new ArrayBuffer(0))]) {
       policy.createFilter([Buffer.from(new Uint8Array(empty.buffer ?? empty))]);
       builder.add(empty);

@@ -82,7 +82,7 @@ function newFilter(size) {
   return Buffer.alloc(Number(size));
 }
 
-/** Data with its bytes: a buffer has none left here once a worker got it, and its keys would be lost. */
+/** Data with its bytes: a buffer has none left here once a worker got it, and keys would be lost. */
 function whole(data) {
   // Throws if it is detached; not every version of Node can be asked.
   if (data.byteLength === 0) new Uint8Array(data.buffer ?? data);
@@ -198,7 +198,7 @@ class Filter {
 
   constructor(data) {
     this.data = data;
-    this.#length = data.byteLength;
+    this.#length = whole(data).byteLength;
   }
 
   /** A buffer has no bytes left here once a worker got it, and then every key would be absent. */
