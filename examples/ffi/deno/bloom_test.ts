@@ -197,25 +197,30 @@ Deno.test("a filter whose bytes went to a worker", () => {
   check(!new bloom.Filter(new Uint8Array(0)).mayMatch(key), "no bytes");
 });
 
-Deno.test("keys whose bytes went to a worker", () => {
+Deno.test("keys whose bytes went to a worker, or whose buffer shrank", () => {
   using policy = new bloom.Policy();
   using builder = new bloom.Builder();
   const sent = new Uint8Array(10);
+  const shrunk = new Uint8Array(new ArrayBuffer(10, { maxByteLength: 10 }), 0, 10);
   const filter = policy.createFilter([sent]);
   structuredClone(sent, { transfer: [sent.buffer] });
-  for (const use of [
-    () => policy.createFilter([sent]),
-    () => policy.createFilterFixed(sent, 5),
-    () => policy.createFilterOffsets(sent, Int32Array.of(0)),
-    () => builder.add(sent),
-    () => builder.addFixed(sent, 5),
-    () => filter.mayMatch(sent),
-    () => filter.mayMatchFixed(sent, 5),
-    () => filter.mayMatchOffsets(sent, Int32Array.of(0)),
-    () => filter.positions(sent),
-    () => bloom.hash(sent),
-  ]) {
-    check(`${thrown(use)}`.includes("detached"), use);
+  shrunk.buffer.resize(5);
+  for (const gone of [sent, shrunk]) {
+    for (const use of [
+      () => policy.createFilter([gone]),
+      () => policy.createFilterFixed(gone, 5),
+      () => policy.createFilterOffsets(gone, Int32Array.of(0)),
+      () => builder.add(gone),
+      () => builder.addFixed(gone, 5),
+      () => filter.mayMatch(gone),
+      () => filter.mayMatchFixed(gone, 5),
+      () => filter.mayMatchOffsets(gone, Int32Array.of(0)),
+      () => filter.positions(gone),
+      () => bloom.hash(gone),
+      () => new bloom.Filter(gone),
+    ]) {
+      check(`${thrown(use)}`.includes("detached"), use);
+    }
   }
   builder.add(new Uint8Array(0));
   check(builder.size === 1, "an empty key");

@@ -84,9 +84,9 @@ function newFilter(size: bigint): Bytes {
 /** Deno looks at no types when it runs, and the length of other arrays is not that of their bytes. */
 function bytes(value: Bytes): Bytes {
   if (!(value instanceof Uint8Array)) throw new TypeError("keys and filters are Uint8Arrays");
-  // Throws if it is detached: a buffer has no bytes left here once a worker got it, and its keys would be
-  // lost.
-  if (value.length === 0) new Uint8Array(value.buffer);
+  // Throws if it is detached, or beyond the end of a buffer that shrank: it has no bytes left here, and
+  // keys would be lost.
+  if (value.length === 0) value.at(0);
   return value;
 }
 
