@@ -119,10 +119,18 @@ test "the library" {
     try testing.expectEqual(64, info.bits);
     try testing.expectEqual(10, info.bits_set);
     try testing.expectEqual(6, info.probes);
+    try testing.expectEqual(10.0 / 64.0, info.fill);
+    try testing.expectApproxEqAbs(1.815, info.estimated_keys, 0.005);
+    try testing.expectApproxEqAbs(0.0045, info.false_positive_rate, 0.0005);
     var buffer: [30]u64 = undefined;
     const positions = bloom.positions(filter, "hello", &buffer);
     try testing.expectEqual(6, positions.len);
     for (positions) |p| try testing.expectEqual(1, filter[p / 8] >> @intCast(p % 8) & 1);
+    const most = try bloom.Policy.init(44);
+    defer most.deinit();
+    const fullest = try most.createFilter(testing.allocator, &.{"key"});
+    defer testing.allocator.free(fullest);
+    try testing.expectEqual(30, bloom.positions(fullest, "key", &buffer).len);
 }
 
 test "errors" {
@@ -144,8 +152,18 @@ test "errors" {
         try testing.expectError(error.InvalidArgument, policy.createFilterOffsets(allocator, "0123456789", &wrong));
         try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "0123456789", &wrong, &results));
     }
-    try testing.expectError(error.InvalidArgument, policy.createFilterFixed(allocator, "12345", 2));
-    try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "12345", 0, &results));
+    for ([_]usize{ 2, 0 }) |length| {
+        try testing.expectError(error.InvalidArgument, policy.createFilterFixed(allocator, "12345", length));
+        try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "12345", length, &results));
+        try testing.expectError(error.InvalidArgument, builder.addFixed("12345", length));
+    }
+    try testing.expectError(error.InvalidArgument, policy.createFilterOffsets(allocator, "12345", &.{}));
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "12345", &.{}, &results));
+    // Of two answers' room, for three keys and for one.
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "abc", 1, &results));
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "a", 1, &results));
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "abc", &.{ 0, 1, 2, 3 }, &results));
+    try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "abc", &.{ 0, 1 }, &results));
     for ([_]bloom.Error{ error.InvalidArgument, error.TooLarge, error.NoMemory, error.Mismatch }) |problem| {
         try testing.expect(bloom.message(problem).len > 3);
         try testing.expect(!std.mem.eql(u8, bloom.message(problem), bloom.message(error.Unknown)));
