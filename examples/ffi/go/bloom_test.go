@@ -116,6 +116,12 @@ func TestLibrary(t *testing.T) {
 			t.Error(position)
 		}
 	}
+	most := must(NewPolicy(44))
+	defer most.Close()
+	key := []byte("key")
+	if probes := len(must(most.CreateFilter([][]byte{key})).Positions(key)); probes != 30 {
+		t.Error(probes)
+	}
 }
 
 func TestErrors(t *testing.T) {
@@ -143,9 +149,20 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for _, length := range []int{2, 0, -1} {
-		if _, err := policy.CreateFilterFixed([]byte("12345"), length); err == nil {
-			t.Error(length)
+		_, errFilter := policy.CreateFilterFixed([]byte("12345"), length)
+		_, errAnswers := small.MayMatchFixed([]byte("12345"), length)
+		errAdd := builder.AddFixed([]byte("12345"), length)
+		for _, err := range []error{errFilter, errAnswers, errAdd} {
+			if err == nil || !strings.Contains(err.Error(), "no whole number of keys") {
+				t.Errorf("keys of %d: %v", length, err)
+			}
 		}
+	}
+	if _, err := policy.CreateFilterOffsets(nil, nil); err == nil {
+		t.Error("a filter without an offset")
+	}
+	if _, err := small.MayMatchOffsets(nil, nil); err == nil {
+		t.Error("answers without an offset")
 	}
 	for i := 0; i < 2; i++ {
 		policy.Close()
