@@ -88,7 +88,10 @@ public final class BloomTest {
         }
         byte[] key = {'a'};
         try (var policy = new LevelDbBloom.Policy(44)) {
-            check(policy.createFilter(List.of(key)).positions(key).length == 30, "probes");
+            LevelDbBloom.Filter filter = policy.createFilter(List.of(key));
+            long[] positions = filter.positions(key);
+            check(positions.length == 30, positions.length);
+            check(Arrays.stream(positions).distinct().count() == filter.inspect().bitsSet, "all are set");
         }
     }
 
@@ -219,6 +222,29 @@ public final class BloomTest {
             Thread.sleep(100);
         }
         check(LevelDbBloom.livePolicies() <= living, "policies left: " + LevelDbBloom.livePolicies());
+
+        // What is closed at once, and what is left to the collector: of 40 MB each, which malloc does not keep.
+        ByteBuffer keys = ByteBuffer.allocateDirect(10 * KEYS);
+        long before = residentBytes();
+        for (int i = 0; i < 10; i++) {
+            try (var builder = new LevelDbBloom.Builder(10)) {
+                builder.addFixed(keys, 1);
+                builder.finish(30 * KEYS).close();
+                builder.addFixed(keys, 1);
+            }
+        }
+        check(residentBytes() < before + 100L * KEYS, "bytes left: " + (residentBytes() - before));
+        for (int i = 0; i < 10; i++) new LevelDbBloom.Builder(10).addFixed(keys, 1);
+        for (int i = 0; i < 100 && residentBytes() > before + 100L * KEYS; i++) {
+            System.gc();
+            Thread.sleep(100);
+        }
+        check(residentBytes() < before + 100L * KEYS, "bytes left: " + (residentBytes() - before));
+    }
+
+    private static long residentBytes() throws Exception {
+        String status = Files.readString(Path.of("/proc/self/status"));
+        return Long.parseLong(status.replaceAll("(?s).*VmRSS:\\s*(\\d+) kB.*", "$1")) * 1024;
     }
 
     private static double bestOf(int rounds, Runnable work) {

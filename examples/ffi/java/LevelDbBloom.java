@@ -138,7 +138,6 @@ public final class LevelDbBloom {
     /** Memory for a filter. A size of 0 says that no size_t can hold it. */
     private static Memory newFilter(long size) {
         if (size == 0) throw new BloomException(TOO_LARGE);
-        if (size < 0) throw new OutOfMemoryError("a filter of " + Long.toUnsignedString(size) + " bytes");
         return new Memory(size);
     }
 
