@@ -88,7 +88,9 @@ public static class BloomTest
         var key = new byte[] { 97 };
         using (var policy = new Policy(44))
         {
-            Check(policy.CreateFilter(new[] { key }).Positions(key).Length == 30, "probes");
+            var filter = policy.CreateFilter(new[] { key });
+            Check(filter.Positions(key).Length == 30, "probes");
+            Check(filter.Positions(key).Distinct().Count() == (int)filter.Inspect().BitsSet, "all are set");
         }
     }
 
@@ -193,6 +195,34 @@ public static class BloomTest
             Thread.Sleep(10);
         }
         Check(Bloom.LivePolicies <= living + 10, "policies left: " + (Bloom.LivePolicies - living));
+
+        // What is disposed of at once, and what is left to the collector: of 40 MB each, which malloc does
+        // not keep.
+        var keys = new byte[10 * Keys];
+        var before = ResidentBytes();
+        for (var i = 0; i < 10; i++)
+        {
+            using (var builder = new Builder(10)) builder.AddFixed(keys, 1);
+        }
+        Check(ResidentBytes() < before + 100L * Keys, "bytes left: " + (ResidentBytes() - before));
+        thread = new Thread(() =>
+        {
+            for (var i = 0; i < 10; i++) new Builder(10).AddFixed(keys, 1);
+        });
+        thread.Start();
+        thread.Join();
+        for (var i = 0; i < 100 && ResidentBytes() > before + 100L * Keys; i++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            Thread.Sleep(10);
+        }
+        Check(ResidentBytes() < before + 100L * Keys, "bytes left: " + (ResidentBytes() - before));
+    }
+
+    private static long ResidentBytes()
+    {
+        using (var process = Process.GetCurrentProcess()) return process.WorkingSet64;
     }
 
     private static double BestOf(int rounds, Action work)
