@@ -89,6 +89,24 @@ Deno.test("the library", () => {
   check(most.createFilter([key]).positions(key).length === 30, "probes");
 });
 
+Deno.test("ways to make one filter", () => {
+  using policy = new bloom.Policy();
+  using ten = new bloom.Policy(10);
+  using builder = new bloom.Builder();
+  const data = encoder.encode("0123456789".repeat(10));
+  const keys = Array.from({ length: 20 }, (_, i) => data.subarray(5 * i, 5 * i + 5));
+  const offsets = Array.from({ length: 21 }, (_, i) => 5 * i);
+  keys.forEach((key) => builder.add(key));
+  const expected = ten.createFilter(keys).data;
+  for (const filter of [
+    policy.createFilter(keys),
+    policy.createFilterFixed(data, 5),
+    policy.createFilterOffsets(data, Int32Array.from(offsets)),
+    policy.createFilterOffsets(data, BigInt64Array.from(offsets.map(BigInt))),
+    builder.finish(),
+  ]) check(equal(filter.data, expected), filter.data);
+});
+
 Deno.test("errors", () => {
   const status = (status: number, call: () => unknown) => {
     const error = thrown(call);
@@ -241,6 +259,24 @@ Deno.test("the collector", async () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   check(bloom.livePolicies() <= living, `${bloom.livePolicies() - living} policies left`);
+
+  // What is closed at once, and what is left to the collector: of 40 MB each, which malloc does not keep.
+  const keys = new Uint8Array(10 * KEYS);
+  const before = Deno.memoryUsage().rss;
+  const left = () => Deno.memoryUsage().rss - before;
+  for (let i = 0; i < 10; i++) {
+    using builder = new bloom.Builder();
+    builder.addFixed(keys, 1);
+  }
+  check(left() < 100 * KEYS, `${left()} bytes left`);
+  (() => {
+    for (let i = 0; i < 10; i++) new bloom.Builder().addFixed(keys, 1);
+  })();
+  for (let i = 0; i < 100 && left() > 100 * KEYS; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  check(left() < 100 * KEYS, `${left()} bytes left`);
 });
 
 Deno.test("a million keys", async () => {

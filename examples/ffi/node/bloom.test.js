@@ -95,6 +95,20 @@ function main() {
     for (const p of positions) assert.strictEqual(filter.data[p >> 3] >> p % 8 & 1, 1);
   });
 
+  test('ways to make one filter', () => {
+    const [policy, ten, builder] = [new bloom.Policy(), new bloom.Policy(10), new bloom.Builder()];
+    const data = Buffer.from('0123456789'.repeat(10));
+    const keys = Array.from({ length: 20 }, (_, i) => data.subarray(5 * i, 5 * i + 5));
+    const offsets = Array.from({ length: 21 }, (_, i) => 5 * i);
+    for (const key of keys) builder.add(key);
+    const expected = ten.createFilter(keys).data;
+    for (const filter of [policy.createFilter(keys), policy.createFilterFixed(data, 5),
+      policy.createFilterOffsets(data, Int32Array.from(offsets)),
+      policy.createFilterOffsets(data, BigInt64Array.from(offsets, BigInt)), builder.finish()]) {
+      assert.deepStrictEqual(filter.data, expected);
+    }
+  });
+
   test('errors', () => {
     const status = (status, call) => assert.throws(call, (error) =>
       error instanceof bloom.BloomError && error.status === status &&
