@@ -130,7 +130,10 @@ test "the library" {
     defer most.deinit();
     const fullest = try most.createFilter(testing.allocator, &.{"key"});
     defer testing.allocator.free(fullest);
+    var distinct = std.StaticBitSet(1000).initEmpty();
+    for (bloom.positions(fullest, "key", &buffer)) |p| distinct.set(p);
     try testing.expectEqual(30, bloom.positions(fullest, "key", &buffer).len);
+    try testing.expectEqual((try bloom.inspect(fullest)).bits_set, distinct.count());
 }
 
 test "errors" {
@@ -164,13 +167,32 @@ test "errors" {
     try testing.expectError(error.InvalidArgument, bloom.mayMatchFixed(small, "a", 1, &results));
     try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "abc", &.{ 0, 1, 2, 3 }, &results));
     try testing.expectError(error.InvalidArgument, bloom.mayMatchOffsets(small, "abc", &.{ 0, 1 }, &results));
-    for ([_]bloom.Error{ error.InvalidArgument, error.TooLarge, error.NoMemory, error.Mismatch }) |problem| {
-        try testing.expect(bloom.message(problem).len > 3);
+    const problems = [_]bloom.Error{ error.InvalidArgument, error.TooLarge, error.NoMemory, error.Mismatch };
+    for (problems, 1..) |problem, status| {
+        const text = bloom.c.leveldb_bloom_status_message(@intCast(status));
+        try testing.expectEqualStrings(std.mem.span(text), bloom.message(problem));
         try testing.expect(!std.mem.eql(u8, bloom.message(problem), bloom.message(error.Unknown)));
     }
     try testing.expectEqual(living + 1, bloom.livePolicies());
     policy.deinit();
     try testing.expectEqual(living, bloom.livePolicies());
+}
+
+test "a builder gives its memory back" {
+    const keys = try testing.allocator.alloc(u8, 10 * num_keys);
+    defer testing.allocator.free(keys);
+    const before = std.posix.getrusage(std.posix.rusage.SELF).maxrss;
+    for (0..10) |_| {
+        const builder = try bloom.Builder.init(10);
+        defer builder.deinit();
+        // 40 MB, which malloc does not keep.
+        try builder.addFixed(keys, 1);
+    }
+    const kibibytes = std.posix.getrusage(std.posix.rusage.SELF).maxrss - before;
+    if (kibibytes > 100_000) {
+        std.debug.print("{d} KiB more\n", .{kibibytes});
+        return error.TestUnexpectedResult;
+    }
 }
 
 const Part = struct {
