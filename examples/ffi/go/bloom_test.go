@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -253,6 +254,31 @@ func TestFinalisers(t *testing.T) {
 	until(t, func() bool { return residentBytes() < before+100*numKeys },
 		func() string { return fmt.Sprintf("builders have %d bytes", residentBytes()-before) })
 	runtime.KeepAlive(neighbours)
+}
+
+// What nobody uses any more but the call itself.
+func TestCollectorInTheMiddleOfACall(t *testing.T) {
+	keys := make([]byte, numKeys)
+	expected := must(must(NewPolicy(10)).CreateFilterFixed(keys, 1))
+	var done atomic.Bool
+	var wait sync.WaitGroup
+	wait.Add(1)
+	go func() {
+		defer wait.Done()
+		for !done.Load() {
+			runtime.GC()
+		}
+	}()
+	for i := 0; i < 50; i++ {
+		if err := must(NewBuilder(10)).AddFixed(keys, 1); err != nil {
+			t.Error(err)
+		}
+		if !bytes.Equal(expected, must(must(NewPolicy(10)).CreateFilterFixed(keys, 1))) {
+			t.Error("another filter")
+		}
+	}
+	done.Store(true)
+	wait.Wait()
 }
 
 func TestMillionKeys(t *testing.T) {
