@@ -332,6 +332,24 @@ test("the figures and the plots are of this filter", async () => {
   assert.equal(await page.textContent("#room-note"), "At least 64 bits in any filter");
 });
 
+test("the texts of the plots are of this filter", async () => {
+  page = await open({}, `${address}#bits=10&room=200&many=100`);
+  const texts = (host) => page.$$eval(`${host} text`, (texts) => texts.map(({ textContent }) => textContent));
+  const rate = (k, n) => `${(100 * (1 - Math.exp((-k * n) / 2000)) ** k).toFixed(n < 200 ? 4 : n < 400 ? 3 : 1)} %`;
+  const powers = ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0.001 %"];
+  assert.deepEqual(await texts("#by-keys"), [...powers, "0", "100", "200", "300", "400", "keys in the filter", "expected: 200"]);
+  assert.deepEqual(await texts("#by-k"), [...powers, "1", "5", "10", "15", "20", "25", "30", "probes, k"]);
+  assert.equal(await page.getAttribute("#by-keys svg", "aria-label"), "False-positive rate over the number of keys: " +
+    `${rate(6, 100)} at 100 keys, ${rate(6, 200)} at the expected 200, ${rate(6, 400)} at 400.`);
+  // Lowest at ln 2 of the 20 bits for each key.
+  assert.equal(await page.getAttribute("#by-k svg", "aria-label"),
+    `False-positive rate over the number of probes: ${rate(6, 100)} at 6, lowest near 14.`);
+  page = await open({}, `${address}#bits=10&room=500&many=2000`);
+  assert.deepEqual(await texts("#by-keys"), [...powers, "0", "500", "1,000", "1,500", "2,000", "keys in the filter", "expected: 500"]);
+  assert.match(await page.getAttribute("#by-keys svg", "aria-label"), / at 2,000 keys, .* at the expected 500, .* at 2,300\.$/);
+  assert.match(await page.getAttribute("#by-k svg", "aria-label"), / at 6, lowest near 2\.$/);
+});
+
 test("the state is in the address", async () => {
   await page.fill("#bits", "12");
   await page.fill("#k", "3");
@@ -355,6 +373,14 @@ test("the state is in the address", async () => {
     const shown = await open({}, address + odd);
     assert.ok((await shownHex(shown)).length > 16, odd);
     assert.equal(await shown.locator("#keys b").count(), 0);
+    await shown.close();
+  }
+  // What its sliders do not reach, it does not take from there either.
+  for (const [given, taken] of [["bits=0&k=0&room=0", [1, 1, 1]], ["bits=51&k=31&room=501", [50, 30, 500]],
+    ["bits=2000000000&k=2000000000&room=2000000000", [50, 30, 500]]]) {
+    const shown = await open({}, `${address}#${given}&many=-1`);
+    assert.deepEqual(await shown.evaluate(() => [state.bits, state.k, state.room, state.many]), [...taken, 0], given);
+    assert.equal(await shownHex(shown).then(({ length }) => length / 2), Math.max(8, Math.ceil((taken[0] * taken[2]) / 8)) + 1);
     await shown.close();
   }
 });
@@ -1059,6 +1085,13 @@ test("it can be used from the keyboard alone", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowUp");
   assert.equal(await page.getAttribute("#array", "aria-valuenow"), "1");
+  // From byte to byte, as far as there is one.
+  for (const [key, bit] of [["PageDown", "9"], ["PageDown", "17"], ["PageUp", "9"], ["PageUp", "1"], ["PageUp", "1"], ["End", "199"], ["PageDown", "199"]]) {
+    await page.keyboard.press(key);
+    assert.equal(await page.getAttribute("#array", "aria-valuenow"), bit, key);
+  }
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   const said = await page.getAttribute("#array", "aria-valuetext");
   assert.match(said, /^Bit 2, in byte 0: set by /);
