@@ -125,7 +125,7 @@ function show() {
   $("bits").value = $("bits-out").value = state.bits;
   $("k").value = $("k-out").value = k;
   $("room").value = $("room-out").value = state.room;
-  if (state.k === null) {
+  if (k === ownK()) {
     $("k-note").textContent = k === 30 ? "0.69 × bits per key, at most 30" : "LevelDB's: 0.69 × bits per key";
   } else {
     const textContent = `Back to LevelDB's ${ownK()}`;
@@ -140,7 +140,7 @@ function show() {
     state.room * state.bits < 64 ? "At least 64 bits in any filter" : `${grouped(state.room * state.bits)} bits, in whole bytes`;
   for (const [id, text] of [
     ["bits", `${state.bits}`],
-    ["k", state.k === null ? `${k}, LevelDB's own` : `${k}`],
+    ["k", k === ownK() ? `${k}, LevelDB's own` : `${k}`],
     ["room", plural(state.room, "key")],
   ]) {
     $(id).setAttribute("aria-valuetext", text);

@@ -368,6 +368,14 @@ test("the state is in the address", async () => {
   assert.match(await again.textContent("#hex"), / 03$/);
   await again.click("text=Back to LevelDB's 8");
   assert.match(await again.textContent("#hex"), / 08$/);
+  // LevelDB's own number is that, also where it was chosen at other bits per key.
+  await again.fill("#k", "9");
+  await again.fill("#bits", "13");
+  assert.equal(await again.textContent("#k-out"), "9");
+  assert.match(await again.textContent("#k-note"), /^Back to LevelDB's 8$/);
+  await again.fill("#bits", "14");
+  assert.equal(await again.textContent("#k-note"), "LevelDB's: 0.69 × bits per key");
+  assert.equal(await again.getAttribute("#k", "aria-valuetext"), "9, LevelDB's own");
   // Whatever somebody writes there, the page shows something.
   for (const odd of ["#bits=0&room=-3&k=99", "#bits=x&many=1e9&key=%ff", "#%", "#key=<b>x</b>"]) {
     const shown = await open({}, address + odd);
