@@ -4,10 +4,12 @@
 const $ = (id) => document.getElementById(id);
 const grouped = (number) => number.toLocaleString("en");
 const plural = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
+// A key may have megabytes, and nobody reads them.
+const shortened = (text) => (text.length > 200 ? `${text.slice(0, 100)}… (${grouped(text.length)} characters)` : text);
 // What stands on a key's button: blanks alone would not be seen.
-const labelOf = (text) => (text === "" ? "(empty)" : text.trim() === "" ? quoted(text) : text);
+const labelOf = (text) => (text === "" ? "(empty)" : text.trim() === "" ? quoted(text) : shortened(text));
 const hex32 = (number) => `0x${number.toString(16).padStart(8, "0")}`;
-const quoted = (text) => (text === "" ? "The empty key" : `“${text}”`);
+const quoted = (text) => (text === "" ? "The empty key" : `“${shortened(text)}”`);
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -114,7 +116,7 @@ function showBit(host, filter, bit, keys) {
 }
 
 function describeBit(filter, bit, texts) {
-  const some = texts.slice(0, 8).map((text) => text || "the empty key").join(", ");
+  const some = texts.slice(0, 8).map((text) => shortened(text) || "the empty key").join(", ");
   const more = texts.length > 8 ? ` and ${grouped(texts.length - 8)} more` : "";
   return `Bit ${bit}, in byte ${bit >> 3}: ${stateOf(isSet(filter, bit), texts)}${some}${more}`;
 }

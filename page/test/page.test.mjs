@@ -1032,6 +1032,25 @@ test("keys that are blank are seen, and numbers that are taken are passed over",
   assert.match(await again.textContent("#keys-note"), /^5,000 keys/);
 });
 
+test("a key of many characters is named by the first of them", async () => {
+  const long = "k".repeat(2000);
+  const name = `${"k".repeat(100)}… (2,000 characters)`;
+  await page.click("#clear");
+  await add("a");
+  assert.ok((await add(long)).includes(`Added. “${name}” has `));
+  assert.deepEqual(await page.locator("#keys button").allTextContents(), ["a", name]);
+  // It is asked for as a whole.
+  await page.click("#keys li:last-child button");
+  assert.ok((await settled()).includes(`“${name}”: all of its bits are set`));
+  assert.equal(await page.inputValue("#check-key"), long);
+  const [bit] = positionsOf(Buffer.from(long), 6, 8 * ((await shownHex()).length / 2 - 1)).positions;
+  await page.evaluate((bit) => bits.select(bit), bit);
+  assert.ok((await page.textContent("#detail")).includes(name));
+  assert.ok((await page.getAttribute("#array", "aria-valuetext")).includes(name));
+  assert.ok((await page.textContent("#detail")).length < 300);
+  assert.ok((await page.getAttribute("#array", "aria-valuetext")).length < 300);
+});
+
 test("no byte of a file can stop it", async () => {
   const whole = readFileSync(stockTable({ keys: FRUIT }));
   const { failed, opened, refused } = await page.evaluate((bytes) => {
