@@ -10,6 +10,9 @@ const EDGE = 3;
 // looks at more. A filter of LevelDB's is larger only where its blocks are.
 const MOST_DRAWN = 1 << 14;
 
+// Alt and an arrow go back, say.
+const isOfBrowser = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
+
 class Bits {
   // `describe(bit)` gives the sentence for a bit; `selected(bit)` is called when one is chosen.
   constructor(host, name, describe, selected) {
@@ -68,6 +71,7 @@ class Bits {
   }
 
   key(event) {
+    if (isOfBrowser(event)) return;
     const row = this.layout.columns * 8;
     const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row, PageDown: 8, PageUp: -8 };
     const from = this.bit ?? 0;

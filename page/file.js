@@ -183,7 +183,8 @@ class FilePart {
       probes.clear();
       return probes.say("wrong", "No filter.", `The block at byte ${grouped(offset)} has none, and LevelDB reads it.`);
     }
-    this.map.select(number);
+    // What was chosen in it stays, and the focus with it.
+    if (number !== this.map.chosen) this.map.select(number);
     if (!(await probes.run(key, filter.bytes, false))) return undefined;
     const where = `the data block at byte ${grouped(offset)}`;
     const name = quoted(text);

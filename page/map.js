@@ -11,6 +11,7 @@ class FillMap {
     host.setAttribute("aria-label", name);
     host.setAttribute("aria-valuemin", "0");
     host.addEventListener("keydown", (event) => {
+      if (isOfBrowser(event)) return;
       const row = this.columns;
       const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row };
       const to =

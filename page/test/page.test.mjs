@@ -1122,6 +1122,11 @@ test("it can be used from the keyboard alone", async () => {
   await page.keyboard.press("ArrowRight");
   const said = await page.getAttribute("#array", "aria-valuetext");
   assert.match(said, /^Bit 2, in byte 0: set by /);
+  // These are the browser's, to go back, say.
+  for (const key of ["Alt+ArrowRight", "Control+End", "Meta+ArrowDown"]) {
+    await page.keyboard.press(key);
+    assert.equal(await page.getAttribute("#array", "aria-valuenow"), "2", key);
+  }
   await tabTo("copy");
   await tabTo("summary");
   await page.keyboard.press("Enter");
@@ -1142,6 +1147,24 @@ test("it can be used from the keyboard alone", async () => {
   assert.equal(await page.textContent("#room-out"), "21");
   await tabTo("clear");
   await tabTo("file");
+  await drop(stockTable({ keys: USERS }));
+  await tabTo("map");
+  for (const [key, filter] of [["Home", "0"], ["ArrowRight", "1"], ["Alt+ArrowRight", "1"], ["Control+End", "1"], ["ArrowLeft", "0"]]) {
+    await page.keyboard.press(key);
+    assert.equal(await page.getAttribute("#map", "aria-valuenow"), filter, key);
+  }
+  // A key that is asked for from a bit leaves both where they are.
+  await tabTo("file-array");
+  await page.keyboard.press("End");
+  while (!(await page.locator("#file-detail button").count())) await page.keyboard.press("ArrowLeft");
+  const detail = await page.textContent("#file-detail");
+  await tabTo("key");
+  const key = await page.evaluate(() => document.activeElement.textContent);
+  await page.keyboard.press("Enter");
+  assert.match(await settled(page, "#file-verdict"), /Maybe there, and it is/);
+  assert.equal(await page.inputValue("#file-key"), key);
+  assert.equal(await page.textContent("#file-detail"), detail);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), key);
 });
 
 test("it fits from 320 pixels on, in light and dark, without a violation that axe knows", async () => {
