@@ -103,6 +103,15 @@ ensure_browser() {
 build
 case $action in
   serve)
+    # The server would show a traceback.
+    python3 -c '
+import os, socket, sys
+port = sys.argv[1]
+try:
+    socket.create_server(("127.0.0.1", int(port))).close()
+except OSError as error:
+    sys.exit(f"Port {port} cannot be served on: {os.strerror(error.errno)}. Another one: --serve PORT.")
+' "$port"
     printf 'http://127.0.0.1:%s/  (Ctrl+C ends it)\n' "$port"
     exec python3 -m http.server --bind 127.0.0.1 --directory "$target/page" "$port"
     ;;

@@ -511,6 +511,21 @@ test("served, it asks for itself and nothing else, and could not", async () => {
   }
 });
 
+test("a port that is taken is said to be", async () => {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  try {
+    const { port } = server.address();
+    const script = new URL("../../scripts/page.sh", import.meta.url).pathname;
+    const { status, stdout, stderr } = spawnSync(script, ["--serve", String(port)], { encoding: "utf8", timeout: 120_000 });
+    assert.equal(stderr, `Port ${port} cannot be served on: Address already in use. Another one: --serve PORT.\n`);
+    assert.ok(!stdout.includes("http://"), stdout);
+    assert.equal(status, 1);
+  } finally {
+    server.close();
+  }
+});
+
 const USERS = Array.from({ length: 3000 }, (_, i) => `user:${String(i * 2).padStart(6, "0")}`);
 
 for (const compression of [null, "snappy"]) {
