@@ -205,6 +205,17 @@ test("probes appear one after another, unless motion is unwelcome", async () => 
     return [first, ...seen];
   });
   assert.deepEqual([...new Set(counts)], [0, 1, 2, 3, 4, 5, 6]);
+  // A key that is asked for in between leaves no probe of the one before.
+  const marks = await moving.evaluate(async () => {
+    const first = ask("apple");
+    await pause(300);
+    await ask("zebra");
+    await first;
+    return bits.marks.map(({ bit }) => bit);
+  });
+  const m = 8 * ((await shownHex(moving)).length / 2 - 1);
+  assert.deepEqual(marks, [...new Set(positionsOf(Buffer.from("zebra"), 6, m).positions)]);
+  assert.match(await settled(moving), /“zebra”/);
 });
 
 test("a bit that is clicked names its keys", async () => {
@@ -223,6 +234,46 @@ test("a bit that is clicked names its keys", async () => {
     const clear = (await page.textContent("#detail")).includes("clear");
     assert.equal(clear, owners(bit).length === 0);
   }
+});
+
+test("a key that is pointed at shows its bits, as long as no other's are shown", async () => {
+  const glowing = () => page.evaluate(() => [...bits.glow].sort((a, b) => a - b));
+  const drawn = () => page.evaluate(() => bits.canvas.toDataURL());
+  const point = (key) => page.hover(`#keys button:text-is("${key}")`);
+  await settled();
+  const marked = await drawn();
+  await point("fig");
+  assert.equal(await drawn(), marked);
+  await page.evaluate(() => probes.clear());
+  const before = await drawn();
+  await page.mouse.move(0, 0);
+  await point("fig");
+  const m = 8 * (Buffer.from(await shownHex(), "hex").length - 1);
+  const { positions } = positionsOf(Buffer.from("fig"), 6, m);
+  assert.deepEqual(await glowing(), [...new Set(positions)].sort((a, b) => a - b));
+  assert.notEqual(await drawn(), before);
+  await page.mouse.move(0, 0);
+  assert.deepEqual(await glowing(), []);
+  assert.equal(await drawn(), before);
+});
+
+test("a bit that is no longer there is not chosen", async () => {
+  await page.focus("#array");
+  await page.keyboard.press("End");
+  assert.match(await page.textContent("#detail"), /^Bit 199 /);
+  await page.fill("#room", "19");
+  assert.equal(await page.textContent("#detail"), "Choose a bit to see the keys that set it.");
+  assert.equal(await page.getAttribute("#array", "aria-valuetext"), "No bit chosen");
+  assert.equal(await page.getAttribute("#array", "aria-valuemax"), "191");
+});
+
+test("probes that meet in a bit are both named in it", async () => {
+  page = await open({}, `${address}#bits=1&k=30&room=1`);
+  await check("kiwi");
+  const { positions } = positionsOf(Buffer.from("kiwi"), 30, 64);
+  const expected = [...new Set(positions)].map((bit) => [bit, [...positions.keys()].filter((j) => positions[j] === bit).join()]);
+  assert.ok(expected.some(([, label]) => label.includes(",")));
+  assert.deepEqual(await page.evaluate(() => bits.marks.map(({ bit, label }) => [bit, label])), expected);
 });
 
 test("a bit that is clicked is the one that is chosen, however small the cells", async () => {
@@ -264,6 +315,8 @@ test("the bits are drawn where the bytes say", async () => {
     assert.equal(colors(1).size, 1);
     assert.equal(colors(0).size, 1);
     assert.notDeepEqual(colors(1), colors(0));
+    // The byte for k has a color of its own.
+    assert.ok(![...colors(0), ...colors(1)].includes(drawn[(filter.length - 1) * 8 + 1]));
   }
   const text = await page.textContent("#text");
   filter.forEach((byte, i) => assert.ok(text.includes(`byte ${i}: ${byte.toString(16).padStart(2, "0")}, `)));
@@ -336,6 +389,13 @@ test("the texts of the plots are of this filter", async () => {
   page = await open({}, `${address}#bits=10&room=200&many=100`);
   const texts = (host) => page.$$eval(`${host} text`, (texts) => texts.map(({ textContent }) => textContent));
   const rate = (k, n) => `${(100 * (1 - Math.exp((-k * n) / 2000)) ** k).toFixed(n < 200 ? 4 : n < 400 ? 3 : 1)} %`;
+  // Else a scale of its own would show each plot as it should be.
+  const outside = await page.$$eval(".plots svg", (drawings) => drawings.flatMap((drawing) => {
+    const { left, right, top, bottom } = drawing.getBoundingClientRect();
+    return [...drawing.querySelectorAll("*")].map((part) => [part.outerHTML, part.getBoundingClientRect()])
+      .filter(([, box]) => box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1).map(([part]) => part);
+  }));
+  assert.deepEqual(outside, []);
   const powers = ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0.001 %"];
   assert.deepEqual(await texts("#by-keys"), [...powers, "0", "100", "200", "300", "400", "keys in the filter", "expected: 200"]);
   assert.deepEqual(await texts("#by-k"), [...powers, "1", "5", "10", "15", "20", "25", "30", "probes, k"]);
@@ -368,6 +428,7 @@ test("the state is in the address", async () => {
   assert.match(await again.textContent("#hex"), / 03$/);
   await again.click("text=Back to LevelDB's 8");
   assert.match(await again.textContent("#hex"), / 08$/);
+  assert.equal(await again.evaluate(() => document.activeElement.id), "k");
   // LevelDB's own number is that, also where it was chosen at other bits per key.
   await again.fill("#k", "9");
   await again.fill("#bits", "13");
@@ -383,6 +444,11 @@ test("the state is in the address", async () => {
     assert.equal(await shown.locator("#keys b").count(), 0);
     await shown.close();
   }
+  // Written into the bar of a page that is open, it is read as well.
+  await page.evaluate(() => (location.hash = "#room=2&key=hello&key=world&ask=hello"));
+  await page.waitForFunction(() => document.getElementById("keys-note").textContent.startsWith("2 keys"));
+  assert.equal(await shownHex(), cFilter(10, ["hello", "world"]));
+  assert.match(await settled(), /“hello”: all of its bits are set/);
   // What its sliders do not reach, it does not take from there either.
   for (const [given, taken] of [["bits=0&k=0&room=0", [1, 1, 1]], ["bits=51&k=31&room=501", [50, 30, 500]],
     ["bits=2000000000&k=2000000000&room=2000000000", [50, 30, 500]]]) {
@@ -509,6 +575,14 @@ test("served, it asks for itself and nothing else, and could not", async () => {
   } finally {
     server.close();
   }
+});
+
+test("where it may not copy, it selects", async () => {
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await page.click("#copy");
+  assert.equal(await page.textContent("#copy"), "Selected: press Ctrl+C");
+  assert.equal(await page.evaluate(() => String(getSelection()).replaceAll(/\s/g, "")), await shownHex());
+  await page.waitForFunction(() => document.getElementById("copy").textContent === "Copy hex");
 });
 
 test("a port that is taken is said to be", async () => {
@@ -644,6 +718,12 @@ test("a file with deletions, one without filters, and files that are none", asyn
   damaged[100] ^= 1;
   assert.match(await dropped(damaged), /1 data block cannot be read.*checksum/);
   assert.ok(await page.isVisible("#file-part"));
+  const absent = await page.evaluate((keys) => keys.find((key) => !filePart.table.find(keyBytes(key)).may), USERS.slice(0, 9).map((key) => `${key}x`));
+  for (const [key, title] of [[USERS[3], "Maybe there."], [absent, "Absent, says the filter."]]) {
+    await page.fill("#file-key", key);
+    await page.press("#file-key", "Enter");
+    assert.equal(await settled(page, "#file-verdict"), `!${title} Whether it is so is not known: the data block at byte 0 cannot be read.`);
+  }
   assert.match(await dropped(whole), /with 3,000 keys/);
 });
 
@@ -788,7 +868,8 @@ test("of several filter blocks LevelDB's own is shown, and the others are named"
   const own = "leveldb.BuiltinBloomFilter2";
   const said = "as well, which are not looked at: LevelDB asks those that have its policy's name.";
   for (const [policy, other, wanted] of [[own, "a.Policy", /LevelDB's own/], [own, "z.Policy", /LevelDB's own/],
-    ["a.Policy", "b.Policy", /those of another policy, a\.Policy/]]) {
+    ["a.Policy", "b.Policy", /those of another policy, a\.Policy/],
+    ["leveldb.BuiltinBloomFilter", "z.Policy", /named leveldb\.BuiltinBloomFilter, as goleveldb .* LevelDB in C\+\+ ignores them/]]) {
     const filter = cFilter(10, FRUIT);
     const file = oracle({ ask: "several", keys: FRUIT.map(hex), filter, policies: [policy, other] });
     const path = join(folder, "several");
@@ -799,6 +880,12 @@ test("of several filter blocks LevelDB's own is shown, and the others are named"
     assert.equal(await page.evaluate(() => hexOf(filePart.table.filters[0].bytes)), filter);
   }
   assert.doesNotMatch(await drop(stockTable({ keys: FRUIT })), /as well/);
+  // As where the filter block ends too early.
+  await page.evaluate(() => {
+    filePart.table.filters.length = 0;
+    filePart.find("fig");
+  });
+  assert.match(await settled(page, "#file-verdict"), /^!No filter\. The block at byte 0 has none, and LevelDB reads it\.$/);
 });
 
 test("a lost key and another policy's filters are called that", async () => {
@@ -1009,6 +1096,40 @@ test("a folder, no file, and several files are dropped on it", async () => {
   assert.deepEqual(notes.map(([, hidden]) => hidden), [false, true, false, true]);
 });
 
+test("a file that is too large is not read", async () => {
+  const note = await page.evaluate(async () => {
+    const arrayBuffer = () => { throw new Error("it is read"); };
+    await filePart.open({ name: "large", size: 512 * 1024 * 1024 + 1, arrayBuffer });
+    return document.getElementById("file-note").textContent;
+  });
+  assert.equal(note, "large cannot be read: this page reads files of up to 512 MB; the command-line inspector reads any");
+});
+
+test("a file is chosen, and may be chosen again", async () => {
+  await page.setInputFiles("#file", stockTable({ keys: FRUIT }));
+  await page.waitForFunction(() => document.getElementById("file-note").textContent.includes("20 keys"));
+  assert.ok(await page.isVisible("#file-part"));
+  // Where it still had a name there, a browser would not tell of the same one.
+  assert.equal(await page.inputValue("#file"), "");
+});
+
+test("a file that is dragged is awaited, and a text is left alone", async () => {
+  const drag = (type, what = "file") => page.evaluate(([type, what]) => {
+    const dataTransfer = new DataTransfer();
+    if (what === "file") dataTransfer.items.add(new File([""], "000005.ldb"));
+    else dataTransfer.setData("text", "apple");
+    const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+    document.querySelector("h1").dispatchEvent(event);
+    return [event.defaultPrevented, document.getElementById("zone").classList.contains("over")];
+  }, [type, what]);
+  // Unless it is prevented, the browser leaves the page for the file.
+  for (const [type, answer] of [["dragenter", [false, true]], ["dragover", [true, true]], ["dragenter", [false, true]],
+    ["dragleave", [false, true]], ["dragleave", [false, false]], ["dragenter", [false, true]], ["drop", [true, false]]]) {
+    assert.deepEqual(await drag(type), answer, type);
+  }
+  for (const type of ["dragenter", "dragover", "drop"]) assert.deepEqual(await drag(type, "text"), [false, false], type);
+});
+
 test("where it cannot run, it says so", async () => {
   const context = await browser.newContext();
   const bare = await context.newPage();
@@ -1064,6 +1185,18 @@ test("a key of many characters is named by the first of them", async () => {
   assert.ok((await page.getAttribute("#array", "aria-valuetext")).includes(name));
   assert.ok((await page.textContent("#detail")).length < 300);
   assert.ok((await page.getAttribute("#array", "aria-valuetext")).length < 300);
+});
+
+test("a key's bytes are shown as one would type them", async () => {
+  // Not UTF-8, what is not seen, and text that would be taken for hex.
+  const keys = { 20: " ", d0ba: "к", ff00: "0xff00", "0a61": "0x0a61", efbbbf61: "0xefbbbf61", e280ae61: "0xe280ae61",
+    30783631: "0x30783631", 30583631: "0x30583631", 307836: "0x6", 3078: "0x", 30786731: "0xg1" };
+  const shown = await page.evaluate((keys) => keys.map((key) => {
+    const text = keyText(keyBytes(`0x${key}`));
+    return [key, text, hexOf(keyBytes(text))];
+  }), Object.keys(keys));
+  assert.deepEqual(shown, Object.entries(keys).map(([key, text]) => [key, text, key]));
+  assert.equal(await page.evaluate(() => hexOf(keyBytes("0X6A6b"))), "6a6b");
 });
 
 test("no byte of a file can stop it", async () => {
