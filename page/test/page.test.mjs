@@ -724,6 +724,16 @@ test("a file with deletions, one without filters, and files that are none", asyn
     await page.press("#file-key", "Enter");
     assert.equal(await settled(page, "#file-verdict"), `!${title} Whether it is so is not known: the data block at byte 0 cannot be read.`);
   }
+  damaged[damaged.length >> 1] ^= 1;
+  assert.match(await dropped(damaged), /2 data blocks cannot be read.*: data block at byte 0: checksum/);
+  // Where it is not known which filters there are, none are made up.
+  const name = whole.indexOf("filter.leveldb.BuiltinBloomFilter2");
+  for (const [at, what] of [[name, "metaindex block"], [name - 100, "filter block"]]) {
+    const changed = Buffer.from(whole);
+    changed[at] ^= 1;
+    assert.match(await dropped(changed), new RegExp(`cannot be read: ${what} at byte \\d+: checksum`));
+    assert.ok(await page.isHidden("#file-part"));
+  }
   assert.match(await dropped(whole), /with 3,000 keys/);
 });
 
