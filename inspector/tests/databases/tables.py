@@ -109,6 +109,26 @@ class Table:
         return keys
 
 
+def bloom_hash(key):
+    """LevelDB's Hash (util/hash.cc) with the seed of its filters."""
+    factor, mask = 0xC6A4A793, 0xFFFFFFFF
+    value = 0xBC9F1D34 ^ len(key) * factor & mask
+    whole = len(key) // 4 * 4
+    for (word,) in struct.iter_unpack("<I", key[:whole]):
+        value = (value + word) * factor & mask
+        value ^= value >> 16
+    if rest := key[whole:]:
+        value = (value + int.from_bytes(rest, "little")) * factor & mask
+        value ^= value >> 24
+    return value
+
+
+def positions(value, filter_):
+    """The bits of a filter for a key of this hash."""
+    step = (value >> 17 | value << 15) & 0xFFFFFFFF
+    return [(value + i * step & 0xFFFFFFFF) % (8 * (len(filter_) - 1)) for i in range(filter_[-1])]
+
+
 def with_checksum(data, handle):
     """`data` with the checksum of the block at `handle` made right."""
     offset, size = handle

@@ -398,6 +398,38 @@ class Golden(unittest.TestCase):
         self.assertIn("6,500 entries read, 6,000 of them checked",
                       " ".join(command("verify", path, without).stdout.split()))
 
+    def test_deletions_are_those_of_all_tables(self):
+        def of(keys_, deleted):
+            return table(keys_, stored_as=lambda key: tables.internal(key, kind=int(key not in deleted)))
+
+        all_ = keys(0, 300)
+        path = database("deletions", *[(1, 5 + i, of(all_[at:at + 100], all_[at:at + n]), all_[at], all_[at + 99])
+                                       for i, (at, n) in enumerate(((0, 40), (100, 0), (200, 7)))])
+        # One that is not in use counts nowhere.
+        written(os.path.join(path, "000009.ldb"), of(all_[:50], all_[:50]))
+        found = inspect(path)
+        self.assertEqual([each["deletions"] for each in found["tables"]], [40, 0, 7, 50])
+        self.assertEqual((found["total"]["entries"], found["total"]["deletions"]), (300, 47))
+        self.assertRegex(command("inspect", path).stdout, r"\n  entries +300, 47 of them deletions\n")
+        quick = json.loads(command("inspect", "--quick", "--json", path).stdout)
+        self.assertEqual({each["deletions"] for each in quick["tables"] + [quick["total"]]}, {None})
+
+    def test_whether_keys_are_in_the_order_of_their_bytes(self):
+        path = by_leveldb("byte-order", 2000, 100), by_leveldb("byte-order-reversed", 2000, 100, mode="reverse")
+        for way, expected in ((), [True, False]), (("--quick",), [None, None]):
+            found = json.loads(command("inspect", "--json", *way, *map(table_of, path)).stdout)["tables"]
+            self.assertEqual([each["keys_in_byte_order"] for each in found], expected)
+
+    def test_kinds_of_policies(self):
+        kinds = {"leveldb.BuiltinBloomFilter2": "leveldb", "leveldb.BuiltinBloomFilter": "other name, same bits",
+                 "leveldb.BuiltinBloomFilter3": "own", "my.Policy": "own"}
+        paths = [written(f"kinds-of-policies/{number:06}.ldb", table(keys(0, 100), policy=policy))
+                 for number, policy in enumerate(kinds, 5)]
+        paths.append(written("kinds-of-policies/000009.ldb", b"no table"))
+        found = inspect(*paths, table_of(by_leveldb("kind-of-none", 100, 20, bits_per_key=-1)))["tables"]
+        self.assertEqual([(each["policy"], each["policy_kind"]) for each in found],
+                         [*kinds.items(), (None, None), (None, None)])
+
     def test_rate_measured_as_by_the_c_library(self):
         path = table_of(by_leveldb("golden-rate", 3000, 100))
         table, bloom = tables.Table(read(path)), Bloom()
@@ -522,7 +554,7 @@ class Golden(unittest.TestCase):
     def test_probe(self):
         path = by_leveldb("golden-probe", 3000, 100)
         table, bloom = tables.Table(read(table_of(path))), Bloom()
-        filters = table.filters()
+        filters, seen = table.filters(), set()
         for number in range(0, 3100, 50):
             key = b"key%08d" % number + (b"absent" if number % 100 else b"")
             ways = ([key.decode()], [key.hex(), "--hex"],
@@ -531,15 +563,25 @@ class Golden(unittest.TestCase):
             self.assertEqual(found[0], found[1])
             self.assertEqual(found[0], found[2])
             self.assertEqual(found[0]["key_hex"], key.hex())
+            self.assertEqual(found[0]["hash"], tables.bloom_hash(key))
             for step in (step for visit in found[0]["tables"] for step in visit["blocks"]):
                 filter_ = filters[step["data_block"] >> tables.BASE_LG]
                 bits = [filter_[at // 8] >> at % 8 & 1 for at in step["filter"]["positions"]]
                 self.assertEqual(bits, step["filter"]["bits_found"])
+                self.assertEqual(step["filter"]["positions"], tables.positions(found[0]["hash"], filter_))
                 self.assertEqual(len(bits), 6)
                 self.assertEqual(step["filter"]["maybe"], all(bits))
                 self.assertEqual(step["filter"]["maybe"], bloom.may_match(key, filter_))
+                self.assertEqual(step["read"], step["filter"]["maybe"])
+                seen.add(step["read"])
             entries = [step["entry"] for visit in found[0]["tables"] for step in visit["blocks"]]
             self.assertEqual(any(entries), number % 100 == 0 and number < 3000)
+        self.assertEqual(seen, {False, True})
+        # What no filter is asked for is read.
+        without = by_leveldb("golden-probe-without", 300, 100, bits_per_key=-1)
+        for key in "key00000007", "key00000007x":
+            [step] = json.loads(command("probe", "--json", without, key).stdout)["tables"][0]["blocks"]
+            self.assertEqual((step["filter"], step["read"]), (None, True))
 
     def test_probe_of_any_bytes(self):
         wanted = [b"\xff\xfe\x00", b"\xff\xfe", b"\xfb\xef\xbe\xff", b"-", b"--hex", b"", b"hex:6b"]
@@ -1834,6 +1876,24 @@ class Paths(unittest.TestCase):
         written("missing/000998.ldb", b"")
         self.assertIn("No table that LevelDB reads was found.", command("verify", path).stdout)
 
+    def test_missing_tables_are_listed(self):
+        one = table(keys(0, 20))
+        paths = [database(f"listed-missing-{i}", *[(0, number, one, b"key00000000", b"key00000019")
+                                                   for number in (5, 6, 7, 1_000_000)]) for i in range(2)]
+        missing = [os.path.join(path, f"{number:06}.ldb")
+                   for path, numbers in zip(paths, ((6,), (5, 1_000_000))) for number in numbers]
+        for path in missing:
+            os.remove(path)
+        found = json.loads(command("verify", "--json", *paths).stdout)
+        self.assertEqual((found["missing_tables"], found["sound"]), (missing, False))
+        self.assertEqual([each["missing_tables"] for each in inspect(*paths)["databases"]], [missing[:1], missing[1:]])
+        [note] = [note["text"] for note in inspect(*paths)["notes"] if note["topic"] == "missing-tables"]
+        self.assertIn(f"3 tables that the MANIFEST names cannot be found in the folder: {', '.join(missing)}.", note)
+        sound = database("listed-missing-none", (0, 5, one, b"key00000000", b"key00000019"))
+        found = json.loads(command("verify", "--json", sound).stdout)
+        self.assertEqual((found["missing_tables"], found["sound"]), ([], True))
+        self.assertEqual(inspect(sound)["databases"][0]["missing_tables"], [])
+
     def test_a_folder_that_may_be_listed_only(self):
         with of_somebody_else("listed") as (path, program, other):
             os.chmod(path, 0o744 if other else 0o644)
@@ -2064,6 +2124,27 @@ class Notes(unittest.TestCase):
                 self.assertLessEqual(int(least), bits[0])
                 self.assertGreaterEqual(int((most or [least])[0]), bits[0])
             self.assertIn(text, notes.get(topic, ""))
+
+    def test_the_most_important_come_first(self):
+        ends = b"key00000000", b"key00000099"
+        path = database("notes-order", (0, 5, self.of(60), b"key00000000", b"key00000199"),
+                        (0, 6, table(keys(0, 100), policy="my.Policy"), *ends),
+                        (0, 7, table(keys(0, 100), policy="leveldb.BuiltinBloomFilter"), *ends),
+                        (0, 8, table(keys(0, 100), other_policy="my.Other"), *ends),
+                        (0, 11, table(keys(0, 100), lambda _: b"\xff" * 8 + b"\0"), *ends),
+                        (0, 9, table(keys(0, 100)), b"key00000010", ends[1]), (0, 10, b"", *ends))
+        os.remove(os.path.join(path, "000010.ldb"))
+        written(os.path.join(path, "000012.ldb"), table(keys(0, 20)))
+        page = os.path.join(WORK, "notes-order.html")
+        done = command("inspect", "--html", page, path)
+        marks = {"wrong": "!", "wasted": "*", "note": "-"}
+        weights = [note["weight"] for note in inspect(path)["notes"]]
+        self.assertEqual(weights, sorted(weights, key=list(marks).index))
+        self.assertEqual(set(weights), set(marks))
+        text = done.stdout[done.stdout.index("What this means\n"):]
+        self.assertEqual(re.findall(r"^([!*-]) ", text, re.MULTILINE), [marks[weight] for weight in weights])
+        shown = re.findall(r"<li(?: class=\"wrong\")?><b>(wrong|wasted)?(?:: )?</b>", read(page).decode())
+        self.assertEqual([weight or "note" for weight in shown], weights)
 
     def test_few_bits_of_few_keys(self):
         # A key alone has 64 bits, whatever the setting: 1 of 64 absent keys passes.
@@ -2303,6 +2384,9 @@ class Reports(unittest.TestCase):
             self.assertEqual("".join(column), " " * row + "*O"[bits == 10] + " " * (15 - row), bits)
         self.assertEqual([line.split("|")[0].strip() for line in lines[::3]],
                          ["100 %", "10.0 %", "1.00 %", "0.10 %", "0.010 %", "0.0010 %"])
+        for keys_ in 1, 1000, 50_000_000, 5_000_000_000:
+            rate = size("--keys", str(keys_))[1]["hash_collision_rate"]
+            self.assertAlmostEqual(rate / -math.expm1(-keys_ / 2**32), 1)
         # Unwise, and a number.
         self.assertEqual(size("--bits-per-key", "-5"), size("--bits-per-key=-5"))
         self.assertIn("bits per key", command("size", "--plot").stdout)
