@@ -248,7 +248,10 @@ fn plot(keys: usize, chosen: Option<i32>) -> String {
     };
     let mut text = String::from("False positives by bits per key");
     if let Some(bits) = chosen {
-        let _ = write!(text, "; O is {bits}");
+        let _ = match (1..=MAX_USEFUL_BITS_PER_KEY).contains(&bits) {
+            true => write!(text, "; O is {bits}"),
+            false => write!(text, "; {bits} is not in it"),
+        };
     }
     text += "\n\n";
     for line in 0..=HEIGHT {

@@ -2382,6 +2382,10 @@ class Reports(unittest.TestCase):
             row = min(15, round(-3 * math.log10(rate)))
             column = [line.split("|")[1].ljust(44)[bits - 1] for line in lines]
             self.assertEqual("".join(column), " " * row + "*O"[bits == 10] + " " * (15 - row), bits)
+        for bits, said in ("1", "; O is 1"), ("44", "; O is 44"), ("45", "; 45 is not in it"), ("0", "; 0 is not in it"):
+            plot = command("size", "--bits-per-key", bits, "--plot").stdout
+            self.assertIn(f"False positives by bits per key{said}\n", plot)
+            self.assertEqual(plot.split(said)[1].count("O"), int("; O" in said), bits)
         self.assertEqual([line.split("|")[0].strip() for line in lines[::3]],
                          ["100 %", "10.0 %", "1.00 %", "0.10 %", "0.010 %", "0.0010 %"])
         for keys_ in 1, 1000, 50_000_000, 5_000_000_000:
