@@ -32,7 +32,7 @@ for argument in "$@"; do
 done
 
 ensure_rust
-ensure_packages build-essential libleveldb-dev libsnappy-dev python3 python3-pip python3-plyvel zstd \
+ensure_packages build-essential libleveldb-dev libsnappy-dev python3 python3-pip python3-plyvel zstd fish \
   golang-go golang-github-syndtr-goleveldb-dev
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
   ensure_packages nodejs npm

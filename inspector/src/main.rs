@@ -255,15 +255,18 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for Lazy<I> {
 fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "leveldb-bloom", &mut script);
-    print(&with_one_name(&String::from_utf8_lossy(&script)))?;
+    print(&mended(&String::from_utf8_lossy(&script)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// For bash, clap_complete 4.6 writes the hyphen of a command's name in two ways: `leveldb__bloom` where
 /// it notes which sub-command it is in, and `leveldb__subcmd__bloom` where it looks that up, so that no
-/// sub-command's options were found. Without the second nothing changes here.
-fn with_one_name(script: &str) -> String {
-    script.replace("leveldb__subcmd__bloom", "leveldb__bloom")
+/// sub-command's options were found. Without the second nothing changes here. For fish, it completes
+/// nothing behind `help` once a sub-command was seen, and takes `help` itself for one.
+fn mended(script: &str) -> String {
+    script
+        .replace("leveldb__subcmd__bloom", "leveldb__bloom")
+        .replace(" size completions help\"", " size completions\"")
 }
 
 fn run() -> Result<ExitCode, Failure> {

@@ -2321,6 +2321,17 @@ class Reports(unittest.TestCase):
             done = run("bash", "--norc", "--noprofile", "-c", program, COMMAND, *words)
             self.assertEqual((done.stdout.split(), done.stderr), (wanted, ""), words)
 
+    @unittest.skipUnless(shutil.which("fish"), "there is no fish")
+    def test_fish_completes(self):
+        for words, wanted in (
+                ("insp", ["inspect"]), ("inspect --ht", ["--html"]), ("verify --li", ["--limit"]),
+                ("help ver", ["verify"]), ("help s", ["size"]), ("help size ver", [])):
+            done = run("fish", "--no-config", "--command",
+                       "$argv[1] completions fish | source; complete --do-complete $argv[2]", COMMAND,
+                       f"leveldb-bloom {words}")
+            self.assertEqual(([line.split("\t")[0] for line in done.stdout.splitlines()], done.stderr),
+                             (wanted, ""), words)
+
     def test_a_report_is_not_written_over_a_table(self):
         path = by_leveldb("html-over", 1000, 100)
         one = table_of(path)
