@@ -586,7 +586,7 @@ mod tests {
             let (number, range) = (Some(5), None);
             let found =
                 Found { path, number, len: 9, len_in_manifest, place, bytewise: true, range };
-            scan(&found, Options { data: true, absent: 0, keep: 1 }, &|_| {})
+            scan(&found, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {})
         };
         let texts = |reports: &[Report]| {
             let notes = explain(reports, &[], &Sums::default(), true);

@@ -67,6 +67,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
             (ABSENT / tables).clamp(ABSENT_OF_A_TABLE, ABSENT_OF_ONE_TABLE)
         },
         keep: reports::KEPT,
+        whole_keys: args.json,
     };
     let reports = scan_all(&everything.tables, options);
     let total = reports::sums(reports.iter().filter(|report| report.place.is_used()));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::find::{Database, Place};
 use crate::scan::{LostKey, Problem, Report, Why};
 use crate::sums::Sums;
-use crate::text::{self, count, hex, key, plural};
+use crate::text::{self, count, hex, plural};
 
 /// Problems and lost keys that are named of a table, unless somebody wants more.
 pub const KEPT: usize = 20;
@@ -133,8 +133,8 @@ pub fn lost_json(lost: &LostKey) -> Value {
         Why::Range(why) => (None, Some(why)),
     };
     json!({
-        "key": key(&lost.key),
-        "key_hex": hex(&lost.key),
+        "key": lost.key,
+        "key_hex": hex(&lost.whole),
         "sequence": lost.sequence,
         "deletion": lost.deletion,
         "data_block": lost.block,

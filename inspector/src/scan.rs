@@ -17,6 +17,7 @@ use crate::manifest::Stored;
 use crate::printable::printable;
 use crate::ranges::Range;
 use crate::sums::{BloomSums, Settings, Sums, of_probes};
+use crate::text;
 use crate::transform::{Search, Transform};
 
 /// The name that goleveldb and the Java ports give to filters of the same bits.
@@ -34,6 +35,8 @@ pub struct Options {
     pub absent: u64,
     /// Keep so many lost keys and so many problems.
     pub keep: usize,
+    /// Keep those keys whole, and not only what is shown of them: they may be long.
+    pub whole_keys: bool,
 }
 
 /// What a table's policy is to the C++ library.
@@ -77,7 +80,10 @@ impl From<Error> for Problem {
 
 /// A key that LevelDB does not find.
 pub struct LostKey {
-    pub key: Vec<u8>,
+    /// As it is shown.
+    pub key: String,
+    /// As it is, where that was wanted.
+    pub whole: Vec<u8>,
     pub sequence: u64,
     pub deletion: bool,
     pub block: u64,
@@ -451,8 +457,10 @@ impl Scan {
                 }
                 first = false;
             }
+            let whole_keys = self.options.whole_keys;
             let lost = |why| LostKey {
-                key: key.user_key.to_vec(),
+                key: text::key(key.user_key),
+                whole: if whole_keys { key.user_key.to_vec() } else { Vec::new() },
                 sequence: key.sequence,
                 deletion,
                 block: block.offset(),
@@ -578,14 +586,16 @@ mod tests {
             bytewise: true,
             range: None,
         };
-        let report = scan(&found, Options { data: true, absent: 0, keep: 1 }, &|_| {});
+        let report =
+            scan(&found, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {});
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
         let (path, place) = ("/".into(), Place::Unknown);
         let (number, len_in_manifest, range) = (None, None, None);
         let folder = Found { path, number, len: 0, len_in_manifest, place, bytewise: false, range };
-        let report = scan(&folder, Options { data: true, absent: 0, keep: 1 }, &|_| {});
+        let report =
+            scan(&folder, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {});
         assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }
 }

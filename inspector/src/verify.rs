@@ -14,7 +14,7 @@ use crate::reports::{
     KEPT, fate_of_unused, lost_json, no_tables, problems, status, sums, unused, worth_of_named,
 };
 use crate::scan::{Format, LostKey, Options, Report, Why};
-use crate::text::{self, bytes, count, key, plural, wrap};
+use crate::text::{self, bytes, count, plural, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
 
@@ -33,7 +33,7 @@ pub struct Verify {
 
 pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
     let everything = find(&args.paths)?;
-    let options = Options { data: true, absent: 0, keep: args.limit };
+    let options = Options { data: true, absent: 0, keep: args.limit, whole_keys: args.json };
     let reports = scan_all(&everything.tables, options);
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
     let status = status(&reports, &databases);
@@ -64,7 +64,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             continue;
         }
         let lost = report.keys_lost();
-        for LostKey { key: lost, sequence, deletion, block, why } in &report.lost {
+        for LostKey { key, sequence, deletion, block, why, .. } in &report.lost {
             let what = if *deletion { "deletion" } else { "value" };
             let why = match why {
                 Why::Filter(filter) => format!(
@@ -72,11 +72,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
                 ),
                 Why::Range(why) => format!("{why}; the data block at byte {block} has it"),
             };
-            let _ = writeln!(
-                text,
-                "{path}: LOST KEY {} ({what}, sequence {sequence}): {why}",
-                key(lost)
-            );
+            let _ = writeln!(text, "{path}: LOST KEY {key} ({what}, sequence {sequence}): {why}");
         }
         if lost > report.lost.len() as u64 {
             let _ = writeln!(text, "{path}: {} lost in all", plural(lost, "key", "keys"));

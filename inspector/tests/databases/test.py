@@ -1219,6 +1219,25 @@ class Unusual(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(json.loads(done.stdout)["tables"]), 500)
 
+    def test_of_long_keys_only_what_is_shown_is_kept(self):
+        # 8 MB of keys, none of which a filter has.
+        long = [b"%02d" % i + b"k" * 400_000 for i in range(20)]
+        one = written("long-lost.ldb", table(long, lambda _: Bloom().create([b"another"]), each=1))
+        path = folder("long-lost")
+        os.makedirs(path)
+        for i in range(6):
+            os.link(one, os.path.join(path, f"{i + 1:06}.ldb"))
+        for way in "inspect", "verify":
+            done = command(way, path, **limited_to_what_it_writes_to(40))
+            self.assertEqual(done.returncode, 1, done.stderr)
+        shown = re.findall(r'LOST KEY "(\d\dk+)\.\.\. \(400002 bytes\)', done.stdout)
+        self.assertEqual(len(shown), 120)
+        # Programs get them whole.
+        for way in "verify", "inspect":
+            [found] = json.loads(command(way, "--json", one).stdout)["tables"]
+            self.assertEqual([key["key_hex"] for key in found["lost"]], [key.hex() for key in long])
+            self.assertEqual(found["lost"][0]["key"], f'"{shown[0]}... (400002 bytes)')
+
     def test_a_zstd_block_that_says_it_is_gigabytes(self):
         def block(kind, body, size, last=0):
             return struct.pack("<I", last | kind << 1 | size << 3)[:3] + body
