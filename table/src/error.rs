@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::BlockHandle;
+use crate::block::MAX_EXPANSION;
 
 /// A part of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +104,8 @@ pub enum Kind {
     },
     /// Something else was expected here.
     Expected(&'static str),
-    /// Keys that would take more than a thousand times the room of the block they are in.
+    /// Keys that would take more than a thousand times the room of the block they are in, which LevelDB
+    /// may write where there are so many to a restart point.
     KeysExpand {
         /// Their length so far.
         len: u64,
@@ -144,8 +146,8 @@ impl fmt::Display for Kind {
             Kind::Expected(what) => write!(f, "expected {what}"),
             Kind::KeysExpand { len } => write!(
                 f,
-                "expected keys of reasonable length, found more than {len} bytes of them by prefix \
-                 compression"
+                "expected keys of at most {MAX_EXPANSION} times the block's length, though LevelDB reads \
+                 more, found {len} bytes of them by prefix compression"
             ),
         }
     }
