@@ -217,7 +217,7 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         has_manifest |=
             path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"MANIFEST-"));
         // A link to nowhere is a table that is missing.
-        if has_name_of_table(&path) && path.exists() {
+        if has_name_of_table(&path) && is_there(&path) {
             tables.push(path);
         }
     }
@@ -269,9 +269,14 @@ fn no_current(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, what)
 }
 
+/// As far as one may look: a link may lead to where one may not.
+fn is_there(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
+}
+
 /// Which of a table's two names there is, for a path without an extension.
 fn name_in_use(path: &Path) -> Option<PathBuf> {
-    ["ldb", "sst"].map(|it| path.with_extension(it)).into_iter().find(|path| path.exists())
+    ["ldb", "sst"].map(|it| path.with_extension(it)).into_iter().find(|path| is_there(path))
 }
 
 /// The tables of the MANIFEST that were not in the folder, as paths without an extension.

@@ -1435,6 +1435,23 @@ class Unusual(unittest.TestCase):
                 os.chmod(closed, 0o644)
             self.assertEqual(run(program, "verify", path, **other).returncode, 0)
 
+    def test_a_table_elsewhere_that_may_not_be_read(self):
+        with of_somebody_else("elsewhere") as (path, program, other):
+            # As on another disk.
+            elsewhere = os.path.join(os.path.dirname(path), "elsewhere")
+            os.mkdir(elsewhere)
+            one = table_of(path)
+            os.rename(one, os.path.join(elsewhere, "table"))
+            os.symlink(os.path.join(elsewhere, "table"), one)
+            self.assertEqual(run(program, "verify", path, **other).returncode, 0)
+            os.chmod(elsewhere, 0o700 if other else 0)
+            for way in ["verify", path], ["inspect", path], ["probe", path, "key00000007"]:
+                done = run(program, *way, check=False, **other)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertRegex(done.stdout, "could not be read: Permission denied")
+                self.assertNotRegex(done.stdout, "MISSING|cannot be found")
+            os.chmod(elsewhere, 0o700)
+
     def test_what_is_not_in_use_is_in_no_figure(self):
         path = database("unused-figures",
                         (1, 5, table(keys(0, 1000)), b"key00000000", b"key00000999"))
@@ -1919,8 +1936,8 @@ class Paths(unittest.TestCase):
             for way in ("verify", "inspect"):
                 done = run(program, way, path, check=False, **other)
                 self.assertEqual(done.returncode, 2, done.stdout)
-                self.assertRegex(done.stdout, "Permission denied")
-                self.assertIn("No table that LevelDB reads was found.", done.stdout)
+                self.assertRegex(done.stdout, r"\.ldb: could not be read: Permission denied")
+                self.assertNotIn("No table that LevelDB reads was found.", done.stdout)
             os.chmod(path, 0o755)
 
     def test_a_table_that_is_not_in_use(self):
