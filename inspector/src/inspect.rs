@@ -75,17 +75,20 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let notes = explain::explain(&reports, &databases, &total, options.data);
     let findings = Findings { everything, reports, total, notes, data: options.data };
 
-    if let (Some(path), Some(file)) = (&args.html, page) {
-        write_over(file, &html::page(&findings))
-            .map_err(|error| format!("{}: {error}", text::path(path)))?;
-    }
+    // Whatever becomes of the report, what was found is shown.
+    let written = match (&args.html, page) {
+        (Some(path), Some(file)) => write_over(file, &html::page(&findings))
+            .map_err(|error| format!("{}: {error}", text::path(path))),
+        _ => Ok(()),
+    };
     if args.json {
         print_json(&to_json(&findings))?;
     } else {
         print(&to_text(&findings, args.all))?;
-        if let Some(path) = &args.html {
-            print(&format!("\nThe report is in {}.\n", text::path(path)))?;
-        }
+    }
+    written?;
+    if let Some(path) = args.html.as_ref().filter(|_| !args.json) {
+        print(&format!("\nThe report is in {}.\n", text::path(path)))?;
     }
     Ok(reports::status(&findings.reports, &findings.databases()).into())
 }

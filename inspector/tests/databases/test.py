@@ -1563,6 +1563,11 @@ class Unusual(unittest.TestCase):
                 done = subprocess.run([COMMAND, *args], stdout=full, stderr=subprocess.PIPE, check=False)
             self.assertEqual(done.returncode, 2, args)
             self.assertIn(b"leveldb-bloom: stdout: ", done.stderr, args)
+        # What was found is shown, whatever becomes of the report; it may have taken hours.
+        for way in [], ["--json"]:
+            done = command("inspect", "--html", "/dev/full", *way, path)
+            self.assertEqual((done.returncode, done.stdout), (2, command("inspect", *way, path).stdout))
+            self.assertIn("/dev/full: No space left", done.stderr)
 
 
 class Ranges(unittest.TestCase):
