@@ -38,6 +38,7 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
     notes.lost_keys();
     notes.ranges();
     notes.missing_tables();
+    notes.levels();
     notes.names();
     notes.other_filters();
     notes.comparator();
@@ -160,6 +161,14 @@ impl Notes<'_> {
                     text::path(&database.folder)
                 );
                 self.add(Weight::Wrong, "manifest", text);
+            }
+        }
+    }
+
+    fn levels(&mut self) {
+        for database in self.databases {
+            if let Some(text) = database.levels_of_goleveldb() {
+                self.add(Weight::Note, "levels", text);
             }
         }
     }

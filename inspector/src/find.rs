@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::{fs, iter};
 
-use crate::manifest::{self, BYTEWISE, Version};
+use crate::manifest::{self, BYTEWISE, LEVELS, Version};
 use crate::ranges::{self, Range, Untrue};
 use crate::text;
 use crate::work::name;
@@ -80,6 +80,19 @@ impl Database {
                 text::path(&path(table)),
                 name(&path(other))
             ),
+        })
+    }
+
+    /// That goleveldb opens it and LevelDB does not, where that is so.
+    pub fn levels_of_goleveldb(&self) -> Option<String> {
+        let deepest = self.version.as_ref().ok()?.deepest;
+        (deepest >= LEVELS).then(|| {
+            format!(
+                "The MANIFEST of {} names level {deepest}, as goleveldb does, which has as many as it \
+                 needs. LevelDB has levels 0 to {}, and does not open this database.",
+                text::path(&self.folder),
+                LEVELS - 1
+            )
         })
     }
 

@@ -7,7 +7,8 @@ use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
 use crate::explain::{self, Weight};
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
 use crate::find::Place;
-use crate::sums::{Sums, ratio};
+use crate::manifest::LEVELS;
+use crate::sums::{Counts, Sums, ratio};
 use crate::text::{self, bytes, count, percent, plural, tenths};
 
 /// Rows of the list of tables; a report of a hundred thousand would open nowhere.
@@ -361,22 +362,22 @@ fn split(total: &Sums) -> String {
 }
 
 fn levels(findings: &Findings) -> String {
-    let mut levels: Vec<(String, u64)> = Vec::new();
+    let mut levels = Counts::default();
     for report in &findings.reports {
-        let Place::Level(level) = report.place else { continue };
-        let wanted = level as usize;
-        while levels.len() <= wanted && wanted < 16 {
-            levels.push((format!("level {}", levels.len()), 0));
-        }
-        if let Some((_, sum)) = levels.get_mut(wanted) {
-            *sum += report.sums.filter_block_bytes;
+        if let Place::Level(level) = report.place {
+            levels.count_times(level.into(), report.sums.filter_block_bytes);
         }
     }
-    if levels.is_empty() {
-        String::new()
-    } else {
-        bars("bytes of filters by level", &levels, bytes)
+    if levels.0.is_empty() {
+        return String::new();
     }
+    // Of goleveldb's others only those in use: a MANIFEST may name any number.
+    for level in 0..levels.max().min(LEVELS.into()) {
+        levels.count_times(level, 0);
+    }
+    let rows: Vec<_> =
+        levels.0.iter().map(|(level, sum)| (format!("level {level}"), *sum)).collect();
+    bars("bytes of filters by level", &rows, bytes)
 }
 
 fn tables(findings: &Findings) -> String {

@@ -24,7 +24,12 @@ pub struct Version {
     pub tables: BTreeMap<u64, LiveTable>,
     /// No file had this number yet, nor any behind it.
     pub next_file: u64,
+    /// The deepest level that it names, in use or not.
+    pub deepest: u32,
 }
+
+/// So many levels LevelDB has; goleveldb has as many as it needs.
+pub const LEVELS: u32 = 7;
 
 /// A table that the database reads.
 pub struct LiveTable {
@@ -151,7 +156,7 @@ pub fn replay(log: &mut impl Read) -> io::Result<Version> {
     let (mut record, mut seen) = (Vec::new(), 0);
     while records.next(&mut record)? {
         apply(&record, &mut version, &mut seen)
-            .ok_or_else(|| damaged("expected a change of the version, in levels 0 to 6"))?;
+            .ok_or_else(|| damaged("expected a change of the version"))?;
     }
     // Of a MANIFEST that is empty, or zeros, nothing else is wrong.
     match NEEDED.iter().find(|(tag, _)| seen >> tag & 1 == 0) {
@@ -272,19 +277,19 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             9 => drop(varint(record)?),
             // Where a compaction ended: a key, which has 8 bytes at least.
             5 => {
-                level(record)?;
+                level(record, version)?;
                 if bytes(record)?.is_empty() {
                     return None;
                 }
             }
             6 => {
-                let (level, number) = (level(record)?, varint(record)?);
+                let (level, number) = (level(record, version)?, varint(record)?);
                 if version.tables.get(&number).is_some_and(|table| table.level == level) {
                     version.tables.remove(&number);
                 }
             }
             7 => {
-                let level = level(record)?;
+                let level = level(record, version)?;
                 let (number, size) = (varint(record)?, varint(record)?);
                 let smallest = InternalKey::parse(bytes(record)?)?.into();
                 let largest = InternalKey::parse(bytes(record)?)?.into();
@@ -297,10 +302,10 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
     Some(())
 }
 
-/// One that LevelDB has.
-fn level(bytes: &mut &[u8]) -> Option<u32> {
-    const LEVELS: u32 = 7;
-    u32::try_from(varint(bytes)?).ok().filter(|level| *level < LEVELS)
+fn level(bytes: &mut &[u8], version: &mut Version) -> Option<u32> {
+    let level = u32::try_from(varint(bytes)?).ok()?;
+    version.deepest = version.deepest.max(level);
+    Some(level)
 }
 
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -375,8 +380,10 @@ mod tests {
         let read = |change: &[u8]| {
             replay(&mut &[piece(1, &[2, 3, 3, 7, 4, 1]), piece(1, change)].concat()[..])
         };
-        assert!(read(&[5, 6, 9, b'k', 1, 0, 0, 0, 0, 0, 0, 0]).is_ok());
-        assert!(read(&[5, 7, 9, b'k', 1, 0, 0, 0, 0, 0, 0, 0]).is_err());
+        for level in [6, 7] {
+            let version = read(&[5, level, 9, b'k', 1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+            assert_eq!(version.deepest, u32::from(level));
+        }
         assert!(read(&[5, 6, 0]).is_err());
     }
 

@@ -259,8 +259,9 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         }
         let places = everything.tables.iter().map(|found| found.place);
         let fate = reports::fate_of_unused(places, None);
-        if !fate.is_empty() {
-            text += &wrap(&fate, "");
+        let levels = database.and_then(Database::levels_of_goleveldb).unwrap_or_default();
+        for more in [levels, fate].iter().filter(|more| !more.is_empty()) {
+            text += &wrap(more, "");
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
     })?;

@@ -169,7 +169,8 @@ mod tests {
             let (smallest, largest) = (smallest.clone(), largest.clone());
             (i as u64, LiveTable { level, size: 0, smallest, largest })
         });
-        Version { comparator: Some(BYTEWISE.into()), tables: tables.collect(), next_file: 0 }
+        let tables = tables.collect();
+        Version { comparator: Some(BYTEWISE.into()), tables, ..Version::default() }
     }
 
     /// LevelDB's ForEachOverlapping for one level above 0, line by line.

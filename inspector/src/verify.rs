@@ -114,7 +114,8 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let here = reports.iter().filter(|report| !report.vanished);
     let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
     let worth = worth_of_named(reports.iter());
-    let outside = [worth, fate].into_iter().filter(|text| !text.is_empty());
+    let levels = databases.iter().filter_map(|database| database.levels_of_goleveldb());
+    let outside = levels.chain([worth, fate]).filter(|text| !text.is_empty());
     let outside: String = outside.map(|text| wrap(&text, "")).collect();
     let mut seen = reports.iter().filter(|report| report.is_seen()).peekable();
     if seen.peek().is_none() {

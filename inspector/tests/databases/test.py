@@ -982,16 +982,37 @@ class Unusual(unittest.TestCase):
             self.assertEqual(found["manifest_errors"] == [], sound, found["manifest_errors"])
             self.assertEqual(found["tables"][0]["unused"], False)
 
-    def test_a_level_that_leveldb_has_not(self):
-        key = tables.internal(b"")
-        for level, complaint in (6, "MISSING"), (7, "in levels 0 to 6; LevelDB does not open this database"):
-            path = folder(f"level-{level}")
-            os.makedirs(path)
-            written(f"level-{level}/CURRENT", b"MANIFEST-000002\n")
-            written(f"level-{level}/MANIFEST-000002", tables.manifest([(level, 10, 1000, key, key)]))
-            done = command("verify", path)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn(complaint, done.stdout)
+    def test_levels_that_leveldb_has_not(self):
+        one = table(keys(0, 100))
+        for level in 6, 7, 150, 2**32 - 1:
+            path = database("level", (level, 5, one, b"key00000000", b"key00000099"))
+            self.assertEqual(leveldb_reads(path), 100 if level < 7 else None)
+            said = f"names level {level}, as goleveldb does, which has as many as it needs. LevelDB has levels 0 to 6"
+            page = os.path.join(WORK, "level.html")
+            for way in ["verify", path], ["inspect", "--html", page, path], ["probe", path, "key00000007"]:
+                done = command(*way)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual(said in " ".join(done.stdout.split()), level > 6, done.stdout)
+            self.assertEqual(said in read(page).decode(), level > 6)
+            self.assertIn(f"<title>level {level}: ", read(page).decode())
+        # No level that goleveldb has either.
+        path = database("level", (2**32, 5, one, b"key00000000", b"key00000099"))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("its MANIFEST cannot be read", done.stdout)
+
+    def test_levels_of_goleveldb(self):
+        path = by_goleveldb("goleveldb-levels", 5000, 100, 11, 4096, 16 << 10)
+        found = inspect(path)
+        levels = {each["level"] for each in found["tables"] if not each["unused"]}
+        self.assertGreater(max(levels), 6)
+        self.assertEqual((found["total"]["entries"], found["total"]["keys_outside"]), (5000, 0))
+        self.assertIsNone(leveldb_reads(path))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("LevelDB has levels 0 to 6", " ".join(done.stdout.split()))
+        for key in keys(0, 5000)[::501]:
+            self.assertIn("found: ", command("probe", path, key.decode()).stdout)
 
     def test_what_several_paths_stand_for_counts_once(self):
         path = folder("several-paths")

@@ -1,7 +1,8 @@
-// Writes a database with goleveldb: writer FOLDER KEYS VALUE_BYTES [FILTER_BASE_LG BLOCK_BYTES]
+// Writes a database with goleveldb: writer FOLDER KEYS VALUE_BYTES [FILTER_BASE_LG BLOCK_BYTES [LEVEL_BYTES]]
 //
 // There is a filter for each 2 to the power of FILTER_BASE_LG bytes, and nothing is compressed; without
-// the last two, blocks and filters are as LevelDB has them.
+// these two, blocks and filters are as LevelDB has them. With LEVEL_BYTES no level has many more, so that
+// there are as many levels as it takes.
 package main
 
 import (
@@ -34,6 +35,13 @@ func main() {
 		options.BlockSize, err = strconv.Atoi(os.Args[5])
 		check(err)
 		options.Compression = opt.NoCompression
+	}
+	if len(os.Args) > 6 {
+		options.CompactionTotalSize, err = strconv.Atoi(os.Args[6])
+		check(err)
+		options.CompactionTotalSizeMultiplier = 1
+		options.CompactionTableSize = options.CompactionTotalSize
+		options.WriteBuffer = options.CompactionTotalSize
 	}
 	db, err := leveldb.OpenFile(os.Args[1], options)
 	check(err)
