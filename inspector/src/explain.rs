@@ -350,9 +350,10 @@ impl Notes<'_> {
             );
             self.add(Weight::Wasted, "too-many-bits", text);
         } else if settings.most < 4 && self.total.bloom.filters > 0 {
+            let bits = bits_of(self.total);
             let text = format!(
-                "At {} an estimated {} of all absent keys pass the filters; 10 is usual.",
-                plural(settings.most.unsigned_abs().into(), "bit per key", "bits per key"),
+                "At {bits} {} per key an estimated {} of all absent keys pass the filters; 10 is usual.",
+                if bits == "1" { "bit" } else { "bits" },
                 percent(self.total.bloom.estimated())
             );
             self.add(Weight::Wasted, "too-few-bits", text);

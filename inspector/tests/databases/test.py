@@ -2212,8 +2212,13 @@ class Notes(unittest.TestCase):
         # A key alone has 64 bits, whatever the setting: 1 of 64 absent keys passes.
         blocks = [[(key, b"v" * 3000)] for key in keys(0, 100)]
         notes = self.notes("few-bits", tables.write(blocks, Bloom(2).create))
-        self.assertRegex(notes["too-few-bits"], r"At 2 bits per key an estimated 1\.6\d % of all absent keys pass")
+        self.assertRegex(notes["too-few-bits"],
+                         r"At 0 to 2 bits per key an estimated 1\.6\d % of all absent keys pass")
         self.assertIn("blocks hold only 1 key:", notes["cost"])
+        # Of more keys the setting shows.
+        for bits, said in (1, "At 1 bit per key"), (2, "At 2 bits per key"), (3, "At 3 bits per key"):
+            notes = self.notes("few-bits", table(keys(0, 200), Bloom(bits).create, each=100))
+            self.assertIn(f"{said} an estimated ", notes["too-few-bits"])
 
     def test_filters_that_match_all(self):
         for probes, text in ((6, None), (0, "7 filters have a k of 0"), (31, "7 filters have a k of 0"),
