@@ -101,7 +101,7 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
         match open(&folder.join("CURRENT")).and_then(|mut file| file.read_to_end(&mut current)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+            Err(error) => return Err(io::Error::new(error.kind(), format!("CURRENT: {error}"))),
         }
         let Some(name) = current.strip_suffix(b"\n") else {
             return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));

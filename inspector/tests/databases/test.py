@@ -1515,6 +1515,7 @@ class Unusual(unittest.TestCase):
                 done = command(*args)
                 self.assertEqual(done.returncode, 2, done.stdout)
                 self.assertIn("not a file", done.stdout)
+                self.assertEqual("CURRENT: not a file" in done.stdout, name.endswith("CURRENT"), done.stdout)
 
     def test_bits_are_spent_by_their_own_table(self):
         alone = written("spent/000005.ldb", table(keys(0, 100)))
