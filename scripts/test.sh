@@ -122,3 +122,5 @@ scripts/demo.sh --keys 100000 >target/demo.log || fail "$(cat target/demo.log)"
 
 step "benchmark"
 scripts/bench.sh --quick --rounds 1 --no-peers >target/bench.log
+scripts/bench.sh --quick --rounds 1 --no-peers --rows 20 --sides source-portable,callbacks-portable \
+  >target/bench.log

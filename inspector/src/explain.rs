@@ -350,10 +350,15 @@ impl Notes<'_> {
             );
             self.add(Weight::Wasted, "too-many-bits", text);
         } else if settings.most < 4 && self.total.bloom.filters > 0 {
-            let bits = bits_of(self.total);
+            let least = settings.least;
+            let bits = match plural(settings.most.unsigned_abs().into(), "bit", "bits") {
+                most if least == settings.most => most,
+                // Settings below 1 make what 1 does.
+                most if least < 1 => format!("{most} or fewer"),
+                most => format!("{least} to {most}"),
+            };
             let text = format!(
-                "At {bits} {} per key an estimated {} of all absent keys pass the filters; 10 is usual.",
-                if bits == "1" { "bit" } else { "bits" },
+                "At {bits} per key an estimated {} of all absent keys pass the filters; 10 is usual.",
                 percent(self.total.bloom.estimated())
             );
             self.add(Weight::Wasted, "too-few-bits", text);

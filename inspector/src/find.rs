@@ -31,7 +31,8 @@ impl Database {
         Database { folder: folder.to_path_buf(), version, missing: Vec::new(), ranges, untrue }
     }
 
-    /// LevelDB does not open it, or does not find a table, or not what is in one.
+    /// LevelDB does not open it, or does not find a table, or not what is in one. Levels that only
+    /// goleveldb has are not wrong.
     pub fn is_wrong(&self) -> bool {
         self.version.is_err() && !self.is_unreadable()
             || !self.missing.is_empty()
@@ -315,7 +316,7 @@ fn add_table(
     }
     // Of 000005.ldb and 000005.sst LevelDB reads the first.
     let is_second =
-        database.is_some() && has_extension(&path, "sst") && path.with_extension("ldb").exists();
+        database.is_some() && has_extension(&path, "sst") && is_there(&path.with_extension("ldb"));
     let number = number_of(&path).filter(|_| !is_second);
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));

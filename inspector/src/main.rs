@@ -118,9 +118,10 @@ Block checksums are compared, and shape and order of all entries are looked at;
 order and ranges only where the MANIFEST says that the order is that of bytes.
 
 The object that --json prints:
-  version, sound, manifest_errors, range_errors, missing_tables, unused_tables
-           and unused_entries, which are not in the MANIFEST: LevelDB does not
-           read them, and `sound` says nothing of them
+  version, sound, manifest_errors, range_errors, missing_tables, levels (of
+           databases that only goleveldb opens; `sound` says nothing of them),
+           unused_tables and unused_entries, which are not in the MANIFEST:
+           LevelDB does not read them, and `sound` says nothing of them
   tables   path, policy, other_policies (of filters that are not looked at),
            unused, deleted_meanwhile, data_blocks, entries, keys_checked,
            keys_lost, keys_outside (those of them that are outside of the
@@ -149,7 +150,8 @@ every table is looked into, and the newest write is listed first.
 
 The object that --json prints:
   version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
-           unused_tables (not in the MANIFEST), log_bytes, database_problems
+           unused_tables (not in the MANIFEST), log_bytes, database_problems,
+           levels (of a database that only goleveldb opens)
   tables   path, level, asked (a Get looks into it), outside (why it does not,
            where the key is lost by that), policy, other_policies (of filters
            that are not looked at), deleted_meanwhile, problem,

@@ -243,11 +243,12 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let unreadable = visits.iter().any(|visit| visit.unreadable)
         || database.is_some_and(Database::is_unreadable);
     let complaints = database.map(Database::complaints).unwrap_or_default();
+    let levels = database.and_then(Database::levels_of_goleveldb);
     let logs = if args.path.is_dir() { logs(&args.path) } else { 0 };
     let tables = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
     let unused = everything.tables.len() as u64 - tables;
     print(&if args.json {
-        format!("{:#}\n", to_json(&key, &visits, (tables, unused), &complaints, logs))
+        format!("{:#}\n", to_json(&key, &visits, (tables, unused), &complaints, &levels, logs))
     } else {
         let mut text = to_text(&key, &visits, tables, order, args.all);
         if logs > 0 {
@@ -259,8 +260,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         }
         let places = everything.tables.iter().map(|found| found.place);
         let fate = reports::fate_of_unused(places, None);
-        let levels = database.and_then(Database::levels_of_goleveldb).unwrap_or_default();
-        for more in [levels, fate].iter().filter(|more| !more.is_empty()) {
+        for more in [levels.unwrap_or_default(), fate].iter().filter(|more| !more.is_empty()) {
             text += &wrap(more, "");
         }
         complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
@@ -671,6 +671,7 @@ fn to_json(
     visits: &[Visit],
     (tables, unused): (u64, u64),
     complaints: &[String],
+    levels: &Option<String>,
     log_bytes: u64,
 ) -> Value {
     let step_json = |step: &Step| {
@@ -708,6 +709,7 @@ fn to_json(
         "tables_in_all": tables,
         "unused_tables": unused,
         "database_problems": complaints,
+        "levels": levels,
         "log_bytes": log_bytes,
         "tables": visits.iter().map(|visit| json!({
             "path": visit.path.to_string_lossy(),

@@ -168,6 +168,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
         unused_tables: u64,
         unused_entries: u64,
         manifest_errors: Vec<String>,
+        levels: Vec<String>,
         range_errors: Vec<String>,
         missing_tables: Vec<Cow<'d, str>>,
         tables: T,
@@ -182,6 +183,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
             .iter()
             .filter_map(|database| Some(database.version.as_ref().err()?.to_string()))
             .collect(),
+        levels: databases.iter().filter_map(|it| it.levels_of_goleveldb()).collect(),
         range_errors: databases.iter().flat_map(|database| database.range_errors()).collect(),
         missing_tables: databases
             .iter()

@@ -285,7 +285,7 @@ void TimeRound(Run* run, std::vector<const Side*> sides, int round, bool marked,
   }
   // Small turns, so that what disturbs one side disturbs the others as well; but the timer needs time.
   const uint64_t count = marked ? 200000 : 20000;
-  const int turns = marked ? 4 : 15;
+  const int turns = marked ? 10 : 15;
   for (const bool present : {false, true}) {
     const char* const phase = present ? "read-present" : "read-absent";
     // Nobody reads what another has just brought into the processor's cache.

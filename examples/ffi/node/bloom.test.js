@@ -189,7 +189,11 @@ function main() {
     const [policy, builder, sent] = [new bloom.Policy(), new bloom.Builder(), new Uint8Array(10)];
     const filter = policy.createFilter([sent]);
     structuredClone(sent, { transfer: [sent.buffer] });
-    for (const gone of [sent, sent.buffer]) {
+    // Before version 20, buffers keep their size.
+    const shrunk = new ArrayBuffer(10, { maxByteLength: 10 });
+    const beyond = shrunk.resizable ? [new Uint8Array(shrunk, 5, 5)] : [];
+    shrunk.resize?.(2);
+    for (const gone of [sent, sent.buffer, ...beyond]) {
       const uses = [() => policy.createFilter([gone]), () => policy.createFilterFixed(gone, 5),
         () => policy.createFilterOffsets(gone, Int32Array.of(0)), () => builder.add(gone),
         () => builder.addFixed(gone, 5), () => filter.mayMatch(gone), () => filter.mayMatchFixed(gone, 5),

@@ -82,10 +82,13 @@ function newFilter(size) {
   return Buffer.alloc(Number(size));
 }
 
-/** Data with its bytes: a buffer has none left here once a worker got it, and keys would be lost. */
+/**
+ * Data with its bytes: a buffer has none left here once a worker got it, or beyond the end that it shrank
+ * to, and keys would be lost.
+ */
 function whole(data) {
-  // Throws if it is detached; not every version of Node can be asked.
-  if (data.byteLength === 0) new Uint8Array(data.buffer ?? data);
+  // Throws if they are gone; not every version of Node can be asked.
+  if (data.byteLength === 0) data.at ? data.at(0) : new Uint8Array(data.buffer ?? data);
   return data;
 }
 

@@ -994,6 +994,10 @@ class Unusual(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout)
                 self.assertEqual(said in " ".join(done.stdout.split()), level > 6, done.stdout)
             self.assertEqual(said in read(page).decode(), level > 6)
+            verified, probed = (json.loads(command(*way, "--json").stdout)["levels"]
+                                for way in (["verify", path], ["probe", path, "key00000007"]))
+            self.assertEqual([said in each for each in verified], [True] * (level > 6))
+            self.assertEqual(verified, [probed] if probed else [])
             self.assertIn(f"<title>level {level}: ", read(page).decode())
         # No level that goleveldb has either.
         path = database("level", (2**32, 5, one, b"key00000000", b"key00000099"))
@@ -2214,7 +2218,7 @@ class Notes(unittest.TestCase):
         blocks = [[(key, b"v" * 3000)] for key in keys(0, 100)]
         notes = self.notes("few-bits", tables.write(blocks, Bloom(2).create))
         self.assertRegex(notes["too-few-bits"],
-                         r"At 0 to 2 bits per key an estimated 1\.6\d % of all absent keys pass")
+                         r"At 2 bits or fewer per key an estimated 1\.6\d % of all absent keys pass")
         self.assertIn("blocks hold only 1 key:", notes["cost"])
         # Of more keys the setting shows.
         for bits, said in (1, "At 1 bit per key"), (2, "At 2 bits per key"), (3, "At 3 bits per key"):
