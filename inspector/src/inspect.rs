@@ -30,7 +30,7 @@ pub struct Inspect {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// Write a report with plots: one page that needs no network
+    /// Write a report with plots: one page that needs no network (-: to stdout, in place of the text)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Read indexes and filters only; keys are estimated
@@ -49,14 +49,18 @@ const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
+    let to_stdout = args.html.as_deref() == Some(Path::new("-"));
+    if to_stdout && args.json {
+        return Err("--json and --html - both write to stdout; name a file after --html".into());
+    }
     let everything = find(&args.paths)?;
     // Before anything is read, which may take long.
     let page = match &args.html {
-        Some(path) => {
+        Some(path) if !to_stdout => {
             let file = open_page(path, &args.paths, &everything);
             Some(file.map_err(|error| format!("{}: {error}", text::path(path)))?)
         }
-        None => None,
+        _ => None,
     };
     let tables = everything.tables.len().max(1) as u64;
     let options = Options {
@@ -83,11 +87,13 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     };
     if args.json {
         print_json(&to_json(&findings))?;
+    } else if to_stdout {
+        print(&html::page(&findings))?;
     } else {
         print(&to_text(&findings, args.all))?;
     }
     written?;
-    if let Some(path) = args.html.as_ref().filter(|_| !args.json) {
+    if let Some(path) = args.html.as_ref().filter(|_| !args.json && !to_stdout) {
         print(&format!("\nThe report is in {}.\n", text::path(path)))?;
     }
     Ok(reports::status(&findings.reports, &findings.databases()).into())
@@ -130,10 +136,16 @@ fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<
 }
 
 fn write_over(mut file: File, text: &str) -> io::Result<()> {
-    if file.metadata()?.is_file() {
+    let is_file = file.metadata()?.is_file();
+    if is_file {
         file.set_len(0)?;
     }
-    file.write_all(text.as_bytes())
+    let written = file.write_all(text.as_bytes());
+    if is_file && written.is_err() {
+        // A page that ends too early looks like one with less in it.
+        file.set_len(0)?;
+    }
+    written
 }
 
 fn to_text(findings: &Findings, all: bool) -> String {

@@ -21,6 +21,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import statistics
 import struct
 import subprocess
@@ -1594,6 +1595,33 @@ class Unusual(unittest.TestCase):
             done = command("inspect", "--html", "/dev/full", *way, path)
             self.assertEqual((done.returncode, done.stdout), (2, command("inspect", *way, path).stdout))
             self.assertIn("/dev/full: No space left", done.stderr)
+
+    def test_no_half_report(self):
+        def limit_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        path = by_leveldb("half-report", 200, 20)
+        page = os.path.join(WORK, "half.html")
+        done = command("inspect", "--html", page, path, preexec_fn=limit_files)
+        self.assertEqual((done.returncode, done.stdout), (2, command("inspect", path).stdout))
+        self.assertIn("half.html: File too large", done.stderr)
+        self.assertEqual(read(page), b"")
+        done = command("inspect", "--html", page, path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(len(read(page)), 4096)
+
+    def test_report_to_stdout(self):
+        path = by_leveldb("report-to-stdout", 200, 20)
+        page = os.path.join(WORK, "to-stdout.html")
+        command("inspect", "--html", page, path)
+        done = command("inspect", "--html", "-", path, cwd=WORK)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, read(page).decode())
+        done = command("inspect", "--html", "-", "--json", path, cwd=WORK)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("both write to stdout", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(WORK, "-")))
 
 
 class Ranges(unittest.TestCase):
