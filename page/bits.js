@@ -13,6 +13,13 @@ const MOST_DRAWN = 1 << 14;
 // Alt and an arrow go back, say.
 const isOfBrowser = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 
+// What is drawn does not take new colors by itself.
+const onNewColors = (draw) => {
+  for (const colors of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+    matchMedia(colors).addEventListener("change", draw);
+  }
+};
+
 class Bits {
   // `describe(bit)` gives the sentence for a bit; `selected(bit)` is called when one is chosen.
   constructor(host, name, describe, selected) {
@@ -37,7 +44,7 @@ class Bits {
       if (bit !== null) this.select(bit);
     });
     new ResizeObserver(() => this.draw()).observe(host);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    onNewColors(() => this.draw());
   }
 
   get count() {

@@ -30,7 +30,7 @@ class FillMap {
       if (column < this.columns && to < this.filters.length) this.select(to);
     });
     new ResizeObserver(() => this.draw()).observe(host);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    onNewColors(() => this.draw());
   }
 
   show(filters, chosen) {

@@ -297,9 +297,10 @@ test("a bit that is clicked is the one that is chosen, however small the cells",
 
 test("the bits are drawn where the bytes say", async () => {
   const filter = Buffer.from(await shownHex(), "hex");
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(() => probes.clear());
+  await page.evaluate(() => probes.clear());
+  for (const media of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }, { forcedColors: "none" }]) {
+    await page.emulateMedia(media);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
     const drawn = await page.evaluate(() => {
       const { canvas, filter, layout } = bits;
       const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
@@ -315,6 +316,8 @@ test("the bits are drawn where the bytes say", async () => {
     assert.equal(colors(1).size, 1);
     assert.equal(colors(0).size, 1);
     assert.notDeepEqual(colors(1), colors(0));
+    const behind = await page.evaluate(() => getComputedStyle(document.querySelector(".card")).backgroundColor);
+    assert.ok(![...colors(0)].includes(behind.match(/\d+/g).slice(0, 3).join()), `a clear bit is seen: ${JSON.stringify(media)}`);
     // The byte for k has a color of its own.
     assert.ok(![...colors(0), ...colors(1)].includes(drawn[(filter.length - 1) * 8 + 1]));
   }
