@@ -80,7 +80,7 @@ done
 target=${CARGO_TARGET_DIR:-$root/target}
 can_preload "$target"
 cargo build --locked --quiet --release -p leveldb-bloom-shared
-cargo build --locked --quiet -p leveldb-bloom-inspector
+cargo build --locked --quiet -p leveldb-bloom-inspector --profile test
 for host in "${asked[@]}"; do
   step "$host"
   rm -rf "${out:?}/$host"

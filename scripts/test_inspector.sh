@@ -42,7 +42,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/inspector
 mkdir -p "$work"
 step "building the command, the library and the writers"
-cargo build --locked --quiet -p leveldb-bloom-inspector
+cargo build --locked --quiet -p leveldb-bloom-inspector --profile test
 cargo build --locked --quiet --release -p leveldb-bloom-shared
 library=$target/release/libleveldb_bloom.so
 tests=inspector/tests/databases

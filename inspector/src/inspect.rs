@@ -30,7 +30,7 @@ pub struct Inspect {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// Write a report with plots: one page that needs no network (-: to stdout, in place of the text)
+    /// Write a page with plots that needs no network; -: to stdout
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Read indexes and filters only; keys are estimated
