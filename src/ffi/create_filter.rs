@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 use core::mem::MaybeUninit;
-use core::ptr;
+use core::{hint, ptr};
 
 use super::abi::{Callbacks, Slice};
 use super::line::Line;
@@ -36,6 +36,45 @@ const BUFFER: usize = 2000;
 /// `object` is a living object of ours, `keys` an array of `num_keys`, `destination` a string of
 /// the code at `caller`, and `call` memory for a [`Call`].
 unsafe extern "C" fn prepare(
+    object: *const Object,
+    keys: *const Slice,
+    num_keys: c_int,
+    destination: *mut c_void,
+    call: *mut Call,
+    caller: *const c_void,
+) {
+    let count = usize::try_from(num_keys).unwrap_or(0);
+    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, all of which are written
+    // before they are read.
+    unsafe {
+        let object = &*object;
+        // What all but a few calls come to. The filter is made last, so that nothing has to be kept
+        // meanwhile: filters of one key took 1.10 times as long otherwise, of 20 keys 1.05 times (AMD
+        // EPYC of the fourth generation, 2026-11-27).
+        if let (Some(Appender::String(append)), Kind::Bloom(policy)) =
+            (object.known_appender(), &object.kind)
+        {
+            let keys = memory::array(keys.cast::<Key<'_>>(), count);
+            let is_small = |len: &usize| *len <= BUFFER && keys.len() == count;
+            let len = policy.policy.filter_len(count).filter(is_small);
+            if let (Some(len), None) = (len, policy.counters()) {
+                let filter = (&raw mut (*call).buffer).cast::<MaybeUninit<u8>>();
+                (*call).heap = ptr::null_mut();
+                (*call).function = append as *const c_void;
+                (*call).arguments = [destination, filter.cast(), len as _, 0 as _];
+                return policy.policy.fill_uninit(keys, memory::array_mut(filter, len));
+            }
+        }
+        prepare_any(object, keys, num_keys, destination, call, caller);
+    }
+}
+
+/// `prepare` for any object, string and filter.
+///
+/// # Safety
+/// As for `prepare`.
+#[inline(never)]
+unsafe extern "C" fn prepare_any(
     object: *const Object,
     keys: *const Slice,
     num_keys: c_int,
@@ -132,7 +171,8 @@ unsafe fn custom_filter(
         let words = memory::allocate_at_last(count.saturating_mul(2 * size_of::<usize>()));
         let pointers = words.as_ptr().cast::<*const c_char>();
         let lengths = pointers.add(count).cast::<usize>();
-        for (i, key) in keys.iter().enumerate() {
+        // Hidden from the compiler, whose vectors of them take 150 bytes of the library.
+        for (i, key) in keys.iter().map(hint::black_box).enumerate() {
             pointers.add(i).write(key.data);
             lengths.add(i).write(key.size);
         }

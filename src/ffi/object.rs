@@ -171,7 +171,7 @@ impl Object {
         })
     }
 
-    fn known_appender(&self) -> Option<Appender> {
+    pub(super) fn known_appender(&self) -> Option<Appender> {
         let append = self.append.load(Ordering::Acquire);
         if !append.is_null() {
             // SAFETY: only `find_appender` stores here, and what it stores is an `Append`.

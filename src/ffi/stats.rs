@@ -282,6 +282,8 @@ impl Counters {
         self.check.use_for(self.policy.bits_per_key(), "asked to create a filter when destroyed");
     }
 
+    // Once, not in each of its callers.
+    #[inline(never)]
     pub(super) fn filter(&self, keys: usize, bytes: usize) {
         self.check_filter();
         self.filters.fetch_add(1, Ordering::Relaxed);
