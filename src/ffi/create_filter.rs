@@ -55,9 +55,10 @@ unsafe extern "C" fn prepare(
             (object.known_appender(), &object.kind)
         {
             let keys = memory::array(keys.cast::<Key<'_>>(), count);
-            let is_small = |len: &usize| *len <= BUFFER && keys.len() == count;
-            let len = policy.policy.filter_len(count).filter(is_small);
-            if let (Some(len), None) = (len, policy.counters()) {
+            // If there are any, all are there.
+            let len = policy.policy.filter_len(count).filter(|_| !keys.is_empty());
+            let small = len.filter(|len| *len <= BUFFER);
+            if let (Some(len), None) = (small, policy.counters()) {
                 let filter = (&raw mut (*call).buffer).cast::<MaybeUninit<u8>>();
                 (*call).heap = ptr::null_mut();
                 (*call).function = append as *const c_void;
