@@ -49,11 +49,12 @@ fn refuse(name: &CStr) {
     if REFUSED.swap(true, Ordering::Relaxed) {
         return;
     }
-    refusal(name, Kernel::failed()).write_to(None);
+    let mut line = Line::new();
+    refusal(&mut line, name, Kernel::failed());
+    line.write_to(None);
 }
 
-fn refusal(name: &CStr, failed: Option<&str>) -> Line {
-    let mut line = Line::new();
+fn refusal(line: &mut Line, name: &CStr, failed: Option<&str>) {
     line.text("leveldb_bloom: ");
     let failed = failed.is_some_and(|failed| failed.as_bytes() == name.to_bytes());
     line.text(if failed { "failed its self-check: " } else { "there is no " });
@@ -67,7 +68,6 @@ fn refusal(name: &CStr, failed: Option<&str>) -> Line {
         line.text(kernel.name());
     }
     line.text("\n");
-    line
 }
 
 /// `text`, which says what is active, extended where a kernel failed its self-check.
@@ -114,17 +114,17 @@ pub(super) fn c_name(kernel: &Kernel) -> &'static CStr {
 mod tests {
     use super::*;
 
-    fn text(line: &Line) -> &str {
-        core::str::from_utf8(line.bytes()).unwrap()
+    fn refusal(name: &CStr, failed: Option<&str>) -> std::string::String {
+        let mut line = Line::new();
+        super::refusal(&mut line, name, failed);
+        core::str::from_utf8(line.bytes()).unwrap().into()
     }
 
     #[test]
     fn a_refusal_says_why() {
         let absent = refusal(c"neon128", Some("avx512"));
-        let absent = text(&absent);
         assert!(absent.contains("there is no kernel LEVELDB_BLOOM_KERNEL=neon128 on"), "{absent}");
         let failed = refusal(c"avx512", Some("avx512"));
-        let failed = text(&failed);
         assert!(failed.contains("failed its self-check"), "{failed}");
         assert!(failed.contains("LEVELDB_BLOOM_KERNEL=avx512"), "{failed}");
         assert!(failed.contains("and there are: ") && failed.contains(" portable\n"), "{failed}");

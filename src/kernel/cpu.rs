@@ -8,6 +8,7 @@ const AVX2: u8 = 2;
 const AVX512: u8 = 4;
 const INTEL: u8 = 8;
 const GATHERS_FAST: u8 = 16;
+const TWO_TURNS: u8 = 32;
 
 /// AVX2 and BMI1/2.
 pub(super) fn has_avx2() -> bool {
@@ -27,6 +28,14 @@ pub(super) fn prefers_avx512() -> bool {
     features() & (AVX512 | INTEL) == AVX512
 }
 
+/// Whether the processor does 512 bits in two turns of 256, as AMD's fourth generation (Zen 4) does.
+/// For the AVX-512 kernel, before whose use it was asked whether there is AVX-512.
+#[cfg(leveldb_bloom_avx512)]
+#[inline]
+pub(super) fn takes_two_turns() -> bool {
+    FEATURES.load(Ordering::Relaxed) & TWO_TURNS != 0
+}
+
 /// Whether multiplying a vector of 32-bit numbers takes ten cycles, three times what a single
 /// number takes.
 pub(super) fn multiplies_slowly() -> bool {
@@ -41,8 +50,9 @@ pub(super) fn gathers_fast() -> bool {
     features() & GATHERS_FAST != 0
 }
 
+static FEATURES: AtomicU8 = AtomicU8::new(0);
+
 fn features() -> u8 {
-    static FEATURES: AtomicU8 = AtomicU8::new(0);
     // Two threads may both ask, and find the same.
     match FEATURES.load(Ordering::Relaxed) {
         0 => {
@@ -83,6 +93,10 @@ fn ask() -> u8 {
         // The system keeps opmask and zmm; f, dq, ifma, bw, vl; vbmi.
         if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
             found |= AVX512;
+            // Family 25 of AMD's, of which the third generation has no AVX-512.
+            if (one.eax >> 20) as u8 == 25 - 15 {
+                found |= TWO_TURNS;
+            }
         }
     }
     found

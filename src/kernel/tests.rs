@@ -652,6 +652,8 @@ macro_rules! suite {
                 let kernels = super::super::KERNELS.iter();
                 #[cfg(leveldb_bloom_avx2)]
                 let kernels = kernels.chain([&super::super::avx2::OTHERWISE]);
+                #[cfg(leveldb_bloom_avx512)]
+                let kernels = kernels.chain([&super::super::avx512::OTHERWISE]);
                 let mut kernels = kernels;
                 kernels.find(|kernel| kernel.name == stringify!($name) && (kernel.supported)())
             }
@@ -690,7 +692,7 @@ fn say(what: &str, name: &str) {
     let _ = writeln!(std::io::stderr(), "{what}{name}");
 }
 
-suite!(portable avx2 avx2_otherwise avx512 neon);
+suite!(portable avx2 avx2_otherwise avx512 avx512_otherwise neon);
 
 #[test]
 fn the_suite_knows_every_kernel() {
