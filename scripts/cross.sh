@@ -153,6 +153,7 @@ test_core() {
   local log=$work/$name.log skipped=()
   if [ "$name" = avx512 ]; then
     skipped=(--skip kernel::tests::avx2 --skip kernel::tests::portable --skip kernel::tests::huge_key
+      --skip kernel::tests::avx512_otherwise
       --skip huge_create --skip a_failed_kernel_is_not_used --skip sizing::tests::estimates)
   elif [ "$name" = musl ]; then
     # A program that is linked statically has no loader to ask.

@@ -164,11 +164,64 @@ class ObjectTest : public testing::Test {
       EXPECT_EQ(1u, line.Number("filters")) << "ours was not asked";
       EXPECT_EQ("append-cxx11", line.Text("route"));
     }
-    return destination.substr(6);
+    const std::string filter = destination.substr(6);
+    EXPECT_EQ(ToHex(filter), ToHex(LaterFilter(bits_per_key, keys, count)));
+    return filter;
   }
 
   Statistics statistics_;
+
+ private:
+  // By a policy that counts nothing and has made another filter before, as nearly all of LevelDB's are.
+  std::string LaterFilter(int bits_per_key, const Slice* keys, int count) {
+    const size_t before = leveldb_bloom_live_policies();
+    statistics_.Count(false);
+    std::unique_ptr<const FilterPolicy> policy(leveldb::NewBloomFilterPolicy(bits_per_key));
+    statistics_.Count(true);
+    EXPECT_EQ(before + 1, leveldb_bloom_live_policies()) << "not ours";
+    const Slice other = "other";
+    std::string destination;
+    policy->CreateFilter(&other, 1, &destination);
+    destination = "before";
+    policy->CreateFilter(keys, count, &destination);
+    EXPECT_EQ("before", destination.substr(0, 6));
+    return destination.substr(6);
+  }
 };
+
+// Of keys of one length and of mixed lengths, in filters around the size that fits on the stack.
+TEST_F(ObjectTest, AnySize) {
+  const std::string bytes(64, 'b');
+  for (int count = 1; count < 2020; count += count < 70 || count > 1980 ? 1 : 97) {
+    SCOPED_TRACE(count);
+    for (size_t more : {0, 30}) {
+      std::vector<std::string> keys;
+      for (int i = 0; i < count; i++) {
+        keys.push_back(std::to_string(1000000 + i) + bytes.substr(0, more * i / count));
+      }
+      const std::vector<Slice> slices(keys.begin(), keys.end());
+      for (int bits_per_key : {8, 10}) {
+        leveldb_bloom_policy* policy = leveldb_bloom_policy_create(bits_per_key);
+        const KeyArrays arrays(slices);
+        size_t length;
+        char* expected = leveldb_bloom_create_filter(policy, arrays.keys.data(),
+                                                     arrays.lengths.data(), count, &length);
+        ASSERT_NE(nullptr, expected);
+        leveldb_bloom_policy_destroy(policy);
+        statistics_.Take();
+        EXPECT_EQ(ToHex(Slice(expected, length)),
+                  ToHex(CreateFilter(bits_per_key, slices.data(), count)));
+        std::free(expected);
+      }
+    }
+  }
+}
+
+TEST_F(ObjectTest, KeysThatAreNotAligned) {
+  const std::vector<Slice> keys(3, "a");
+  const char* odd = reinterpret_cast<const char*>(keys.data()) + 1;
+  ExpectMatchesEverything(CreateFilter(10, reinterpret_cast<const Slice*>(odd), 2));
+}
 
 TEST_F(ObjectTest, NoKeysAndFewer) {
   const Slice key = "a";

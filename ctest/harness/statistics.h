@@ -102,8 +102,17 @@ inline std::vector<StatisticsLine> StatisticsLines(std::string text) {
 // While this lives, new policies count, and write what they did into a file of ours.
 class Statistics {
  public:
-  Statistics() { setenv("LEVELDB_BLOOM_STATS", path().c_str(), 1); }
-  ~Statistics() { unsetenv("LEVELDB_BLOOM_STATS"); }
+  Statistics() { Count(true); }
+  ~Statistics() { Count(false); }
+
+  // Whether policies that are made from now on count.
+  void Count(bool on) const {
+    if (on) {
+      setenv("LEVELDB_BLOOM_STATS", path().c_str(), 1);
+    } else {
+      unsetenv("LEVELDB_BLOOM_STATS");
+    }
+  }
 
   std::string path() const { return folder_.Path("statistics"); }
 

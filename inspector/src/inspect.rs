@@ -49,7 +49,7 @@ const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
-    let to_stdout = args.html.as_deref() == Some(Path::new("-"));
+    let to_stdout = args.html.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if to_stdout && args.json {
         return Err("--json and --html - both write to stdout; name a file after --html".into());
     }
@@ -130,7 +130,7 @@ fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<
         }
     }
     let mut options = File::options();
-    // What is there stays until there is something better.
+    // What is there stays until there is something to write.
     let file = options.write(true).create(true).truncate(false).open(path);
     file.map_err(|error| error.to_string())
 }
@@ -142,8 +142,9 @@ fn write_over(mut file: File, text: &str) -> io::Result<()> {
     }
     let written = file.write_all(text.as_bytes());
     if is_file && written.is_err() {
-        // A page that ends too early looks like one with less in it.
-        file.set_len(0)?;
+        // A page that ends too early looks like one with less in it. What is left is known for a
+        // report's by `open_page`.
+        let _ = file.set_len(BEGINNING.len() as u64);
     }
     written
 }

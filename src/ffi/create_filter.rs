@@ -44,8 +44,8 @@ unsafe extern "C" fn prepare(
     caller: *const c_void,
 ) {
     let count = usize::try_from(num_keys).unwrap_or(0);
-    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, all of which are written
-    // before they are read.
+    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and of the filter's, which
+    // are no more, all are written before they are read.
     unsafe {
         let object = &*object;
         // What all but a few calls come to. The filter is made last, so that nothing has to be kept

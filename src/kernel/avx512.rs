@@ -22,9 +22,9 @@
 //!    computed, before the bits of the present ones are set: the processor then does both at once.
 //!    Without the positions, a filter of 1,000 keys took 1.03 to 1.09 times as long and one of
 //!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
-//!    generation 1,000 keys took 0.99 times as long, and 100,000 keys 1.11 times (2026-11-25). The
+//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The
 //!    bits of sixteen keys are set side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. With a byte
+//! 5. An array of up to 40 bytes is built in registers (but see 8), every lane with a word of each. With a byte
 //!    per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words took
 //!    1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
 //!    bits are set in place, by lanes that hold a byte's index and the bit in it; with more than
@@ -37,7 +37,8 @@
 //!    before: small filters are in a register; of larger ones two probes come first, and the others
 //!    for the keys that are then left.
 //! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 32 bytes
-//!    that the AVX2 kernel builds with a byte per bit is left to it, unless the keys differ in length.
+//!    that the AVX2 kernel builds with a byte per bit is left to it, unless the first two keys and the
+//!    last differ in length.
 //!    Through this kernel 28 keys took 1.12 times as long there, 33 keys 1.42 times, 64 keys 1.18
 //!    times, and 1,000 keys 1.12 times (2026-11-27).
 //!
@@ -89,25 +90,31 @@ const LANES: usize = 8;
 /// For tests: the way that this processor does not take.
 #[cfg(test)]
 pub(super) static OTHERWISE: Kernel =
-    Kernel { name: "avx512_otherwise", create: create_in_512_bits, ..KERNEL };
+    Kernel { name: "avx512_otherwise", create: create_otherwise, ..KERNEL };
+
+#[cfg(test)]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn create_otherwise(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    create_as(!cpu::takes_two_turns(), keys, k, array);
+}
 
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // Two tell most lists of mixed lengths.
+    create_as(cpu::takes_two_turns(), keys, k, array);
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // Three tell nearly all lists of mixed lengths.
     if (33..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
-        && matches!(keys, [a, b, ..] if a.len() == b.len())
-        && cpu::takes_two_turns()
+        && matches!(keys, [a, b, .., z] if a.len() == b.len() && a.len() == z.len())
+        && two_turns
     {
         // SAFETY: whoever has AVX-512 has AVX2; the array is not empty, as its length shows, and k is at
         // most 30, as every kernel's caller promises.
         return unsafe { avx2::create(keys, k, array) };
     }
-    create_in_512_bits(keys, k, array);
-}
-
-#[inline]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create_in_512_bits(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // Each way ends with its call, so that nothing is kept meanwhile.
     match bits::bits_of(array.len()) {
         // SAFETY: the guard saw that the array has at most 4 words of 64 bits; `bits` are its own.
@@ -150,7 +157,7 @@ enum Place {
 /// An array of bits is made zeros first, but not one of bytes.
 ///
 /// # Safety
-/// The array has a byte for each bit; or up to `PLACES` bytes of bits, and one at least.
+/// The array is not empty. It has a byte for each bit; or bits, in up to `PLACES` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Place) {
@@ -263,8 +270,8 @@ unsafe fn create_in_words<const WORDS: usize>(
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
     let made = scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        // SAFETY: `bytes` has a byte for each of the bits, and stays initialised: `insert` writes
-        // nothing else.
+        // SAFETY: `bytes` has a byte for each of the bits, and stays initialised: `insert` writes only
+        // ones.
         unsafe {
             let of_bits: *mut [u8] = bytes.get_unchecked_mut(..bits.get() as usize);
             insert(keys, k, &mut *(of_bits as *mut [MaybeUninit<u8>]), Place::Byte);

@@ -93,7 +93,7 @@ fn ask() -> u8 {
         // The system keeps opmask and zmm; f, dq, ifma, bw, vl; vbmi.
         if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
             found |= AVX512;
-            // Family 25 of AMD's, of which the third generation has no AVX-512.
+            // Family 25, as AMD's third and fourth generations have it; the third has no AVX-512.
             if (one.eax >> 20) as u8 == 25 - 15 {
                 found |= TWO_TURNS;
             }

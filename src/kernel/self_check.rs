@@ -70,11 +70,13 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize) -> Ans
     answers
 }
 
-/// Whether `kernel` answers as `reference` does: for keys of one length and of mixed lengths, and
-/// with filters that fit in two registers of AVX2, in one, and in none. (Not with such as are too
-/// large for a byte a bit: they would take up the stack of whoever makes a process's first policy.)
+/// Whether `kernel` answers as `reference` does: for keys of one length, of one but for the first
+/// (some processors' AVX-512 kernel leaves filters of keys of one length to the AVX2 kernel, and this
+/// one not), and of mixed lengths, and with filters that fit in two registers of AVX2, in one, and in
+/// none. (Not with such as are too large for a byte a bit: they would take up the stack of whoever
+/// makes a process's first policy.)
 pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
-    agree_on(kernel, reference, |_| 16, MOST, ARRAY)
+    agree_on(kernel, reference, |i| 16 - usize::from(i == 0), MOST, ARRAY)
         && agree_on(kernel, reference, |_| 27, HALF, 61)
         && agree_on(kernel, reference, |i| i * 7 % 61, HALF, 25)
 }

@@ -750,17 +750,23 @@ fn the_processor_is_asked_as_std_asks_it() {
 
 #[cfg(all(leveldb_bloom_avx512, not(miri)))]
 #[test]
-fn intels_gather_and_are_not_to_lower_their_clock() {
+fn which_processor_it_is() {
     use super::cpu;
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     #[allow(unused_unsafe)]
-    let (zero, seven) = unsafe { (__cpuid(0), __cpuid_count(7, 0)) };
+    let (zero, one, seven) = unsafe { (__cpuid(0), __cpuid(1), __cpuid_count(7, 0)) };
     let vendor = [zero.ebx, zero.edx, zero.ecx].map(u32::to_le_bytes).concat();
     let intel = vendor == b"GenuineIntel";
     let fp16 = zero.eax >= 7 && seven.edx >> 23 & 1 == 1;
     assert_eq!(cpu::gathers_fast(), cpu::has_avx2() && intel && fp16);
     assert_eq!(cpu::prefers_avx512(), cpu::has_avx512() && !intel);
     assert_eq!(Kernel::best().name() == "avx512", cpu::has_avx512() && !intel);
+    // An extended family counts from 15.
+    let family = match one.eax >> 8 & 15 {
+        15 => 15 + (one.eax >> 20 & 0xff),
+        family => family,
+    };
+    assert_eq!(cpu::takes_two_turns(), cpu::has_avx512() && family == 25);
 }
 
 /// A key too long for the lanes, among others, in memory that is all zeros and hardly there.

@@ -203,6 +203,8 @@ pub fn rows() -> Vec<Row> {
         }),
         created("create, 20 keys", [2.5, 4.1, 5.3, 4.0], 20, of_16),
         created("create, 30 keys", [1.0; 4], 30, of_16),
+        // As many as an uncompressed block of 4 KiB has with values of 100 bytes.
+        created("create, 36 keys", [1.0; 4], 36, of_16),
         created("create, 1,000 keys", [2.7, 4.6, 5.7, 5.5], 1_000, of_16),
         created("create, 1,000 keys of 100 B", [2.6, 5.8, 7.5, 1.0], 1_000, |per| {
             create(CREATED / 5, 100..=100, per, BITS)

@@ -1,6 +1,8 @@
 //! What is compared: three spaces in full, and then at random. Each stage is cut into units that
 //! depend on the seed and their number alone.
 
+use std::iter::once;
+
 use fastrand::Rng;
 
 use crate::compare::{Bench, Difference};
@@ -128,15 +130,18 @@ fn key_lengths(bench: &mut Bench, memory: &mut Memory, rng: &mut Rng, unit: u64)
     let keys: Vec<&[u8]> = starts.map(|start| &pool[start..start + length]).collect();
     for key in &keys {
         // 30 probes in 100 bits: a wrong hash cannot hide.
-        bench.filters(100, &[], &std::iter::once(*key).collect())?;
+        bench.filters(100, &[], &once(*key).collect())?;
     }
     let even = bench.filters(10, &[], &keys.iter().copied().step_by(2).collect())?;
     let all: Keys = keys.iter().copied().collect();
     bench.filters(7, &[], &all)?;
     // Keys of one length and of many take different ways through a kernel.
     let other = &pool[..length % 7 + 1];
-    let mixed: Keys = keys.chunks(3).flat_map(|keys| keys.iter().copied().chain([other])).collect();
+    let mixed: Keys =
+        keys.chunks(3).flat_map(|keys| once(other).chain(keys.iter().copied())).collect();
     bench.filters(7, &[], &mixed)?;
+    let after_one: Keys = once(other).chain(keys.iter().copied().skip(1)).collect();
+    bench.filters(10, &[], &after_one)?;
     let filters = put(&mut memory.filters, &[even], true);
     bench.answers(10, &all, &filters)?;
     bench.answers(10, &mixed, &filters)
