@@ -22,11 +22,11 @@
 //!    computed, before the bits of the present ones are set: the processor then does both at once.
 //!    Without the positions, a filter of 1,000 keys took 1.03 to 1.09 times as long and one of
 //!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
-//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The
-//!    bits of sixteen keys are set side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers (but see 8), every lane with a word of each. With a byte
-//!    per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words took
-//!    1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
+//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The bits of sixteen keys are set
+//!    side by side, eight and eight.
+//! 5. An array of up to 40 bytes is built in registers (but see 8), every lane with a word of each.
+//!    With a byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
+//!    took 1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
 //!    bits are set in place, by lanes that hold a byte's index and the bit in it; with more than
 //!    `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
 //! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
