@@ -192,7 +192,9 @@ class ObjectTest : public testing::Test {
 // Of keys of one length and of mixed lengths, in filters around the size that fits on the stack.
 TEST_F(ObjectTest, AnySize) {
   const std::string bytes(64, 'b');
-  for (int count = 1; count < 2020; count += count < 70 || count > 1980 ? 1 : 97) {
+  for (int count = 1; count < 2010; count++) {
+    // Of 2,000 bytes are the filters of 1,999 keys at 8 bits, and 1,599 at 10.
+    if (count > 70 && count % 97 != 0 && (count < 1590 || count > 1610) && count < 1990) continue;
     SCOPED_TRACE(count);
     for (size_t more : {0, 30}) {
       std::vector<std::string> keys;

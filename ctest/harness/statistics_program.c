@@ -2,12 +2,12 @@
  *
  * Policy i, from 1 to COUNT, has i bits per key. Through the callbacks it makes the filter of i keys twice,
  * and is asked for their key in a filter without bits and, unless 4 divides i, in the second of these. HOW
- * tells what becomes of the policies: they are destroyed; or left; or (late) some are made when main has returned, where a C++
- * program's global objects end, all do their work there, and some are destroyed; or they are left, and a
- * handler that runs then ends the program at once (cut); or they are left by the program and two children
- * of its own (fork), each of which asks the first policy once more; or left where the program ends by
- * quick_exit; or destroyed while fork waits for another thread of the program (lock). With FILE, that is
- * opened with FLAGS (those of open, a number) and has the number of stderr, which is closed. */
+ * tells what becomes of the policies: they are destroyed; or left; or (late) some are made when main has
+ * returned, where a C++ program's global objects end, all do their work there, and some are destroyed; or
+ * they are left, and a handler that runs then ends the program at once (cut); or they are left by the program
+ * and two children of its own (fork), each of which asks the first policy once more; or left where the
+ * program ends by quick_exit; or destroyed while fork waits for another thread of the program (lock). With
+ * FILE, that is opened with FLAGS (those of open, a number) and has the number of stderr, which is closed. */
 
 #include <fcntl.h>
 #include <leveldb_bloom.h>

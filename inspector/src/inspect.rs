@@ -142,9 +142,11 @@ fn write_over(mut file: File, text: &str) -> io::Result<()> {
     }
     let written = file.write_all(text.as_bytes());
     if is_file && written.is_err() {
-        // A page that ends too early looks like one with less in it. What is left is known for a
-        // report's by `open_page`.
-        let _ = file.set_len(BEGINNING.len() as u64);
+        // A page that ends too early looks like one with less in it. Its beginning `open_page` knows for
+        // a report's.
+        let len = file.metadata().map_or(0, |metadata| metadata.len());
+        let beginning = BEGINNING.len() as u64;
+        let _ = file.set_len(if len < beginning { 0 } else { beginning });
     }
     written
 }
