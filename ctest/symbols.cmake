@@ -30,6 +30,18 @@ if(NOT exported STREQUAL expected)
   message(SEND_ERROR "symbols.txt must be the sorted list of exports")
 endif()
 
+# Nothing of ours is found by its name, by which a process with several copies of this library would find
+# the first one's.
+run(relocations readelf --relocs --wide "${LIBRARY}")
+if(NOT relocations MATCHES "_ZN7leveldb9DestroyDB")
+  message(SEND_ERROR "no relocations are to be seen")
+endif()
+foreach(symbol IN LISTS expected)
+  if(relocations MATCHES " ${symbol}[ @\n]")
+    message(SEND_ERROR "another copy's ${symbol} may be taken for our own")
+  endif()
+endforeach()
+
 # What the loader is told.
 run(dynamic readelf --dynamic --wide "${LIBRARY}")
 if(NOT dynamic MATCHES "\\(SONAME\\) +Library soname: \\[${SONAME}\\]")

@@ -97,14 +97,14 @@ fn a_policy_of_c() {
                             assert_eq!(functions::key_may_match(*key, 4, filter, length), 1);
                         }
                         functions::free(filter.cast());
-                        Policy::destroy(Policy::create(5));
+                        Policy::destroy(Policy::create(5).cast());
                     }
                 }
             });
         }
     });
     // SAFETY: nobody uses it any more.
-    unsafe { Policy::destroy(policy.0) };
+    unsafe { Policy::destroy(policy.0.cast()) };
     let lines = std::fs::read_to_string(&statistics).unwrap();
     std::fs::remove_file(&statistics).unwrap();
     let counted = format!("\"filters\":{},\"keys\":{}", THREADS * ROUNDS, THREADS * ROUNDS * 50);

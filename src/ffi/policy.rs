@@ -99,11 +99,14 @@ impl Policy {
         made.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
-    /// Ends a policy. NULL is fine, and a shared one stays.
+    /// Ends a policy, which is the callback table's state. NULL is fine, and a shared one stays.
     ///
     /// # Safety
     /// `policy` is NULL or came from a function here, and nobody uses it any more.
-    pub unsafe fn destroy(policy: *mut Policy) {
+    // Not inlined into the exported function, for the reason that the callback table has.
+    #[inline(never)]
+    pub unsafe extern "C" fn destroy(policy: *mut c_void) {
+        let policy = policy.cast::<Policy>();
         // SAFETY: the caller's promise.
         unsafe {
             if !policy.is_null() && (*policy).begin_destruction() {

@@ -8,15 +8,11 @@ use super::memory::{MATCH_ALL, Reserve};
 use super::policy::Policy;
 
 /// The callbacks; their state is a [`Policy`], or NULL for one that could not be made.
-pub static VTABLE: Callbacks = Callbacks { destructor, create_filter, key_may_match, name };
-
-/// # Safety
-/// `state` is NULL or a living policy that nobody uses any more.
-unsafe extern "C" fn destructor(state: *mut c_void) {
-    // SAFETY: LevelDB passes the state that the policy was created with, and calls this once, after
-    // all else.
-    unsafe { Policy::destroy(state.cast()) }
-}
+// The destructor is not a function of its own that calls `destroy`: it would be the same as the one that
+// is exported, and the compiler makes one of the two. By that one's name the table would then get another
+// copy's, where the process has one that comes first.
+pub static VTABLE: Callbacks =
+    Callbacks { destructor: Policy::destroy, create_filter, key_may_match, name };
 
 /// # Safety
 /// `state` is NULL or a living policy; the arrays have `num_keys` entries, and `filter_length` is
