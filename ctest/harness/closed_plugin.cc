@@ -1,5 +1,6 @@
 // A plugin with our archive (PLUGIN), whose policy is left when it is closed, and works on until the plugin's
-// global objects are destroyed; and the program that closes it.
+// global objects are destroyed; and the program that closes it. With a file's name, that opens the file in
+// stderr's place before, closed on exec as those of LevelDB, and fails if anything is written to it.
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,12 +36,24 @@ extern "C" void run() {
 #else
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
+  if (count > 2) {
+    close(STDERR_FILENO);
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    if (open(arguments[2], flags, 0600) != STDERR_FILENO) return 3;
+  }
   void* const plugin = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return fputs(dlerror(), stderr), 1;
   reinterpret_cast<void (*)()>(dlsym(plugin, "run"))();
   if (dlclose(plugin) != 0 || dlopen(arguments[1], RTLD_LAZY | RTLD_NOLOAD) != nullptr) return 2;
+  if (count > 2) {
+    struct stat file;
+    return fstat(STDERR_FILENO, &file) == 0 && file.st_size == 0 ? 0 : 4;
+  }
   fputs("closed\n", stderr);
 }
 

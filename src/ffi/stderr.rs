@@ -2,7 +2,7 @@
 //! number to the next file that it opens. Where that is a database's log, a line of ours in it would
 //! end what LevelDB reads of it.
 
-use core::mem;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 // The others say nothing of files from 2 GiB on where a number has 32 bits.
@@ -15,41 +15,50 @@ use libc::{fstat64 as fstat, stat64 as stat};
 /// was none.
 static AT_LOAD: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// For the moment of loading.
+/// For the moment of loading. What exec closes was opened in this process, before it loaded us: it is no
+/// stderr.
 #[inline]
 pub(super) fn remember() {
-    if let Some(file) = file() {
-        for (kept, part) in AT_LOAD.iter().zip(identity(&file)) {
+    if let Some(File { identity, inherited: true, .. }) = file() {
+        for (kept, part) in AT_LOAD.iter().zip(identity) {
             kept.store(part, Ordering::Relaxed);
         }
     }
 }
 
-fn file() -> Option<stat> {
-    // SAFETY: a stat may be all zeros; fstat takes any number, and fills it.
-    unsafe {
-        let mut file = mem::zeroed();
-        (fstat(libc::STDERR_FILENO, &mut file) == 0).then_some(file)
-    }
+/// What has stderr's number.
+struct File {
+    identity: [usize; 2],
+    /// Whether exec leaves it open.
+    inherited: bool,
+    regular: bool,
 }
 
-fn identity(file: &stat) -> [usize; 2] {
-    [file.st_dev as usize, file.st_ino as usize]
+fn file() -> Option<File> {
+    let mut file = MaybeUninit::<stat>::uninit();
+    // SAFETY: fstat takes any number, and fills what it is given where it says 0.
+    let file = unsafe {
+        let found = fstat(libc::STDERR_FILENO, file.as_mut_ptr()) == 0;
+        found.then(|| file.assume_init_ref())?
+    };
+    Some(File {
+        identity: [file.st_dev as usize, file.st_ino as usize],
+        inherited: ask(libc::F_GETFD) & libc::FD_CLOEXEC == 0,
+        regular: file.st_mode & libc::S_IFMT == libc::S_IFREG,
+    })
+}
+
+fn ask(what: libc::c_int) -> libc::c_int {
+    // SAFETY: takes any number; the two that are asked need nothing more.
+    unsafe { libc::fcntl(libc::STDERR_FILENO, what) }
 }
 
 /// The descriptor to write messages to: where it is what it was at first, or else what a program
 /// redirects its messages to, and no other file's: not closed by exec, and no regular file that is
 /// not appended to.
 pub(super) fn descriptor() -> Option<libc::c_int> {
-    let file = file()?;
+    let File { identity, inherited, regular } = file()?;
     let at_load = AT_LOAD.each_ref().map(|part| part.load(Ordering::Relaxed));
-    if identity(&file) == at_load {
-        return Some(libc::STDERR_FILENO);
-    }
-    // SAFETY: takes any number; the two ask for nothing more.
-    let ask = |what| unsafe { libc::fcntl(libc::STDERR_FILENO, what) };
-    let inherited = ask(libc::F_GETFD) & libc::FD_CLOEXEC == 0;
-    let regular = file.st_mode & libc::S_IFMT == libc::S_IFREG;
-    let redirected = !regular || ask(libc::F_GETFL) & libc::O_APPEND != 0;
-    (inherited && redirected).then_some(libc::STDERR_FILENO)
+    let redirected = || !regular || ask(libc::F_GETFL) & libc::O_APPEND != 0;
+    (identity == at_load || (inherited && redirected())).then_some(libc::STDERR_FILENO)
 }
