@@ -396,15 +396,15 @@ fn far(kernel: &Kernel) {
     // Beyond 2^24 bytes, three bytes no longer say where one is.
     let data = rng.bytes(4_000);
     let keys: Vec<&[u8]> = data.chunks(20).collect();
-    let last = [key_of((1 << 27) - 1); 20];
-    let last: Vec<&[u8]> = last.iter().map(|key| &key[..]).collect();
+    let last = [(1 << 27) - 1, 1 << 27].map(key_of);
+    let last: Vec<&[u8]> = last.iter().cycle().take(20).map(|key| &key[..]).collect();
     // Of many lengths, which are hashed in blocks.
     let mixed: Vec<&[u8]> = (0..200).map(|i| &data[i * 19..][..i % 77]).collect();
     // Where the keys that come next are asked for, where the bits are, and where places are too
     // large.
     let asked_for = 3 << 18;
     let around = [asked_for, asked_for + 1, super::portable::FAR_TO_SET, bytes];
-    for bytes in around.into_iter().chain([1 << 24, (1 << 24) + (1 << 22)]) {
+    for bytes in around.into_iter().chain([1 << 24, (1 << 24) + 1, (1 << 24) + (1 << 22)]) {
         for keys in [&keys, &last, &mixed] {
             let (mut want, mut got) = (vec![0; bytes], vec![0xff; bytes]);
             keys.iter().for_each(|key| probe::insert(bloom_hash(key), 6, &mut want));
@@ -485,14 +485,15 @@ fn ends_of_pages(kernel: &Kernel) {
     let mut array = Guarded::new(3);
     let mut out = Guarded::new(1);
     for len in 0..=100 {
-        // As many as are hashed side by side, and two and three times as many.
+        // As many as are hashed side by side, and two and three times as many; and one less than a
+        // block behind the first sixteen, which must not be taken for one.
         let many: &[usize] =
-            if len < 34 || len % 8 == 0 { &[63, 64, 65, 80, 130, 145] } else { &[] };
+            if len < 34 || len % 8 == 0 { &[63, 64, 65, 79, 80, 130, 145] } else { &[] };
         for n in (1..=40).chain(many.iter().copied()) {
             // some keys begin at the first byte of a page, others end at the last
             let keys: Vec<&[u8]> = (0..n)
                 .map(|i| {
-                    let len = if n % 2 == 0 { len } else { (len + 7 * i) % 101 };
+                    let len = if n % 2 == 0 || n == 79 { len } else { (len + 7 * i) % 101 };
                     if (i + n) % 3 == 0 {
                         unsafe { std::slice::from_raw_parts(first.all().as_ptr(), len) }
                     } else {
