@@ -1,6 +1,7 @@
 //! Many keys in one piece of memory: concatenated, with offsets or of one length.
 
 use core::fmt;
+use core::iter::FusedIterator;
 use core::ops::Range;
 use core::slice;
 
@@ -141,7 +142,7 @@ impl<'a> FlatKeys<'a> {
     /// The keys in order.
     #[must_use]
     #[inline]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
+    pub fn iter(&self) -> FlatKeysIter<'a> {
         let (begin, ends) = match self.layout {
             Layout::Offsets32([begin, ends @ ..]) => {
                 (*begin as usize, Ends::Offsets32(ends.iter()))
@@ -152,17 +153,61 @@ impl<'a> FlatKeys<'a> {
             Layout::Fixed(key_len) => (0, Ends::Fixed { key_len, keys: 0..self.num_keys }),
             _ => (0, Ends::Fixed { key_len: 0, keys: 0..0 }),
         };
-        Iter { rest: self.data.get(begin..).unwrap_or(&[]), begin, ends }
+        FlatKeysIter { rest: self.data.get(begin..).unwrap_or(&[]), begin, ends }
     }
 }
 
-/// What is left of the keys.
+/// The keys in order.
+///
+/// ```
+/// use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, FlatKeys};
+///
+/// let keys = FlatKeys::fixed(b"helloworld", 5, 2)?;
+/// let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+/// builder.extend(&keys);
+/// let filter = builder.finish()?;
+/// for key in &keys {
+///     assert!(leveldb_bloom::key_may_match(key, &filter));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<'a> IntoIterator for &FlatKeys<'a> {
+    type Item = &'a [u8];
+    type IntoIter = FlatKeysIter<'a>;
+
+    #[inline]
+    fn into_iter(self) -> FlatKeysIter<'a> {
+        self.iter()
+    }
+}
+
+/// The keys in order.
+impl<'a> IntoIterator for FlatKeys<'a> {
+    type Item = &'a [u8];
+    type IntoIter = FlatKeysIter<'a>;
+
+    #[inline]
+    fn into_iter(self) -> FlatKeysIter<'a> {
+        self.iter()
+    }
+}
+
+/// The keys of [`FlatKeys::iter`] that are left.
 #[derive(Clone)]
-struct Iter<'a> {
+pub struct FlatKeysIter<'a> {
     rest: &'a [u8],
     /// The offset at which the rest begins.
     begin: usize,
     ends: Ends<'a>,
+}
+
+/// How many keys are left, and in how many bytes, not what they are.
+impl fmt::Debug for FlatKeysIter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FlatKeysIter");
+        shown.field("num_keys", &self.len()).field("bytes", &self.rest.len());
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// Where keys end.
@@ -173,7 +218,7 @@ enum Ends<'a> {
     Fixed { key_len: usize, keys: Range<usize> },
 }
 
-impl<'a> Iterator for Iter<'a> {
+impl<'a> Iterator for FlatKeysIter<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -202,7 +247,9 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-impl ExactSizeIterator for Iter<'_> {}
+impl ExactSizeIterator for FlatKeysIter<'_> {}
+
+impl FusedIterator for FlatKeysIter<'_> {}
 
 fn check<O: Copy + PartialOrd + TryInto<usize>>(
     data: &[u8],

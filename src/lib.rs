@@ -64,7 +64,7 @@ pub use builder::{FilterBuilder, FilterMismatch, union};
 pub use filter::{FilterTooLarge, MAX_PROBES, WrongFilterLength, filter_len, probes_for};
 pub use hash::{BLOOM_SEED, bloom_hash, hash};
 pub use kernel::Kernel;
-pub use keys::{FlatKeys, InvalidOffsets};
+pub use keys::{FlatKeys, FlatKeysIter, InvalidOffsets};
 pub use policy::{BloomFilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
 pub use probe::Positions;
 pub use sizing::{

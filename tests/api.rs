@@ -1,10 +1,11 @@
 //! The functions that LevelDB's policy has not, against those it has.
 
 use std::collections::HashSet;
+use std::iter::FusedIterator;
 
 use leveldb_bloom::{
-    BloomFilterPolicy, FilterBuilder, FilterMismatch, FilterTooLarge, FlatKeys, InvalidOffsets,
-    Kernel, WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
+    BloomFilterPolicy, FilterBuilder, FilterMismatch, FilterTooLarge, FlatKeys, FlatKeysIter,
+    InvalidOffsets, Kernel, WrongFilterLength, bloom_hash, hash_may_match, key_may_match, union,
 };
 
 fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
@@ -182,6 +183,9 @@ fn a_policy_says_what_it_is() {
 fn what_is_shown_has_no_keys() {
     let keys = FlatKeys::fixed(b"secretsecret", 6, 2).unwrap();
     assert_eq!(format!("{keys:?}"), "FlatKeys { num_keys: 2, bytes: 12, .. }");
+    let mut left = keys.iter();
+    left.next();
+    assert_eq!(format!("{left:?}"), "FlatKeysIter { num_keys: 1, bytes: 6, .. }");
     let mut builder = FilterBuilder::new(BloomFilterPolicy::with_kernel(10, portable()));
     builder.extend(keys.iter());
     let policy = "BloomFilterPolicy { bits_per_key: 10, probes: 6, kernel: Kernel(\"portable\") }";
@@ -196,6 +200,29 @@ fn portable() -> &'static Kernel {
 }
 
 /// An iterator that says that it has more keys than memory could hold.
+#[test]
+fn flat_keys_are_gone_through_as_any_list() {
+    let policy = BloomFilterPolicy::new(10);
+    let keys = FlatKeys::with_offsets32(b"helloworld", &[0, 5, 10]).unwrap();
+    let mut seen: Vec<&[u8]> = Vec::new();
+    for key in &keys {
+        seen.push(key);
+    }
+    assert_eq!(seen, [b"hello", b"world"]);
+    assert!(keys.into_iter().eq(seen));
+    let mut builder = FilterBuilder::new(policy);
+    builder.extend(&keys);
+    assert_eq!(builder.finish(), policy.create_filter_from(keys.iter()));
+    // What a program keeps beside the keys has to have a name.
+    struct Rest<'k>(FlatKeysIter<'k>);
+    let mut rest = Rest(keys.iter());
+    assert_eq!((rest.0.next(), rest.0.len()), (Some(&b"hello"[..]), 1));
+    fn goes_on_saying_none(mut ended: impl FusedIterator) {
+        assert!(ended.by_ref().count() == 1 && ended.next().is_none() && ended.next().is_none());
+    }
+    goes_on_saying_none(rest.0);
+}
+
 #[test]
 fn more_keys_than_there_are() {
     struct Boasting<'k>(std::slice::Iter<'k, [u8; 4]>);
