@@ -199,7 +199,6 @@ fn portable() -> &'static Kernel {
     Kernel::by_name("portable").unwrap()
 }
 
-/// An iterator that says that it has more keys than memory could hold.
 #[test]
 fn flat_keys_are_gone_through_as_any_list() {
     let policy = BloomFilterPolicy::new(10);
@@ -223,6 +222,7 @@ fn flat_keys_are_gone_through_as_any_list() {
     goes_on_saying_none(rest.0);
 }
 
+/// An iterator that says that it has more keys than memory could hold.
 #[test]
 fn more_keys_than_there_are() {
     struct Boasting<'k>(std::slice::Iter<'k, [u8; 4]>);
