@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"syscall"
 	"unsafe"
 )
 
@@ -76,7 +77,28 @@ func newFilter(size C.size_t) ([]byte, error) {
 	if size == 0 || size > largest {
 		return nil, TooLarge
 	}
+	// Where there is no memory for it, make ends the process: the system is asked first, for more than
+	// that, because Go rounds up and keeps tables of what it has.
+	if size > 1<<26 {
+		room, err := syscall.Mmap(-1, 0, int(size+size/8+1<<27), syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			return nil, NoMemory
+		}
+		if err := syscall.Munmap(room); err != nil {
+			return nil, err
+		}
+	}
 	return make([]byte, size), nil
+}
+
+// overlap says whether two slices have a byte in common.
+func overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	first, second := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return first < second+uintptr(len(b)) && second < first+uintptr(len(a))
 }
 
 func Version() string        { return C.GoString(C.leveldb_bloom_version()) }
@@ -297,6 +319,10 @@ func (filter Filter) MayMatchFixed(data []byte, keyLength int) ([]byte, error) {
 
 // Union adds the keys of the other filter to this one.
 func (filter Filter) Union(other Filter) error {
+	// What it reads the library must not write at the same time.
+	if overlap(filter, other) {
+		other = append(Filter(nil), other...)
+	}
 	return check(C.leveldb_bloom_union(pointer(filter), C.size_t(len(filter)), pointer(other),
 		C.size_t(len(other))))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -140,6 +141,23 @@ func TestErrors(t *testing.T) {
 		_, err := builder.Finish(total)
 		expect(fmt.Sprint(total), err, TooLarge)
 	}
+	// For such sizes make would end the process. The limit is for systems that promise any of them.
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		t.Fatal(err)
+	}
+	lower := limit
+	lower.Cur = 1 << 40
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &lower); err != nil {
+		t.Fatal(err)
+	}
+	for _, total := range []uint{1 << 41, 1 << 45} {
+		_, err := builder.Finish(total)
+		expect(fmt.Sprint(total), err, NoMemory)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		t.Fatal(err)
+	}
 	for _, wrong := range [][]int64{{0, 7, 5}, {-1, 7, 9}, {0, 5, 11}} {
 		_, err := policy.CreateFilterOffsets([]byte("0123456789"), wrong)
 		expect(fmt.Sprint(wrong), err, InvalidArgument)
@@ -180,6 +198,31 @@ func TestErrors(t *testing.T) {
 		if err := use(); err != ErrClosed {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// Both filters from one buffer, which begin at any distance from each other.
+func TestUnionOfWhatOverlaps(t *testing.T) {
+	policy := must(NewPolicy(10))
+	defer policy.Close()
+	const length = 101
+	for _, into := range []int{0, 1, 5, 100, 101} {
+		for _, from := range []int{0, 1, 7, 8, 63, 64, 100, 101} {
+			memory := make([]byte, 2*length)
+			for i := range memory {
+				memory[i] = byte(i * 7)
+			}
+			memory[into+length-1], memory[from+length-1] = 6, 6
+			a, b := append(Filter(nil), memory[into:into+length]...), append(Filter(nil), memory[from:from+length]...)
+			expected := a.Union(b)
+			if err := Filter(memory[into : into+length]).Union(memory[from : from+length]); err != expected ||
+				!bytes.Equal(memory[into:into+length], a) {
+				t.Errorf("at %d and %d: %v", into, from, err)
+			}
+		}
+	}
+	if err := (Filter{6}).Union(Filter{6}); err != Mismatch {
+		t.Error(err)
 	}
 }
 
