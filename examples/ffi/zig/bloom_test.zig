@@ -149,6 +149,22 @@ test "errors" {
     const large = try policy.createFilter(allocator, &many);
     defer allocator.free(large);
     try testing.expectError(error.Mismatch, bloom.unite(small, large));
+    // With itself a filter remains what it is; of two that overlap one would be written while it is read.
+    try bloom.unite(large, large);
+    const again = try policy.createFilter(allocator, &many);
+    defer allocator.free(again);
+    try testing.expectEqualSlices(u8, again, large);
+    for ([_]usize{ 1, 8, 62 }) |distance| {
+        const length = large.len - distance;
+        try testing.expectError(error.InvalidArgument, bloom.unite(large[0..length], large[distance..]));
+        try testing.expectError(error.InvalidArgument, bloom.unite(large[distance..], large[0..length]));
+    }
+    // Side by side, with the same number of probes.
+    large[8] = 6;
+    large[17] = 6;
+    try bloom.unite(large[0..9], large[9..18]);
+    try bloom.unite(large[9..18], large[0..9]);
+    try testing.expectEqualSlices(u8, large[0..9], large[9..18]);
     try testing.expectError(error.TooLarge, builder.finish(allocator, 1 << 63));
     var results: [2]u8 = undefined;
     for ([_][3]i64{ .{ 0, 7, 5 }, .{ -1, 7, 9 }, .{ 0, 5, 11 } }) |wrong| {

@@ -222,8 +222,11 @@ pub fn mayMatchFixed(filter: []const u8, data: []const u8, key_length: usize, re
     return matches;
 }
 
-/// Adds the keys of one filter to another.
+/// Adds the keys of one filter to another, which may be the same; they must not overlap otherwise.
 pub fn unite(into: []u8, from: []const u8) Error!void {
+    const to = @intFromPtr(into.ptr);
+    const at = @intFromPtr(from.ptr);
+    if (to != at and to < at + from.len and at < to + into.len) return error.InvalidArgument;
     try check(c.leveldb_bloom_union(into.ptr, into.len, from.ptr, from.len));
 }
 
