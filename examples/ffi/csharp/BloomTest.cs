@@ -121,6 +121,20 @@ public static class BloomTest
         throw new Exception("no " + typeof(T));
     }
 
+    private static void IsNull(string parameter, Action call)
+    {
+        try
+        {
+            call();
+        }
+        catch (ArgumentNullException e)
+        {
+            Check(e.ParamName == parameter, e);
+            return;
+        }
+        throw new Exception("null for " + parameter);
+    }
+
     private static void Errors()
     {
         var policy = new Policy(10);
@@ -133,7 +147,7 @@ public static class BloomTest
         {
             Fails<OutOfMemoryException>(() => builder.Finish(total));
         }
-        Fails<ArgumentNullException>(() => new Filter(null));
+        IsNull("data", () => new Filter(null));
         foreach (var wrong in new[] { new long[] { 0, 7, 5 }, new long[] { -1, 7, 9 }, new long[] { 0, 5, 11 } })
         {
             Fails(1, () => policy.CreateFilterOffsets(new byte[10], wrong));
@@ -152,6 +166,20 @@ public static class BloomTest
         }
         Fails<ArgumentException>(() => policy.CreateFilterOffsets(new byte[5], new long[0]));
         Fails<ArgumentException>(() => small.MayMatchOffsets(new byte[5], new long[0]));
+        IsNull("key", () => Bloom.Hash(null));
+        IsNull("keys", () => policy.CreateFilter(null));
+        Fails<ArgumentException>(() => policy.CreateFilter(new[] { a, null }));
+        IsNull("data", () => policy.CreateFilterFixed(null, 1));
+        IsNull("data", () => policy.CreateFilterOffsets(null, new long[] { 0 }));
+        IsNull("offsets", () => policy.CreateFilterOffsets(a, null));
+        IsNull("key", () => builder.Add(null));
+        IsNull("data", () => builder.AddFixed(null, 1));
+        IsNull("key", () => small.MayMatch(null));
+        IsNull("keys", () => small.MayMatchFixed(null, 1));
+        IsNull("keys", () => small.MayMatchOffsets(null, new long[] { 0 }));
+        IsNull("offsets", () => small.MayMatchOffsets(a, null));
+        IsNull("other", () => small.Union(null));
+        IsNull("key", () => small.Positions(null));
         var other = policy.CreateFilter(new[] { new byte[] { 98 } });
         var both = policy.CreateFilter(new[] { a, new byte[] { 98 } });
         Check(small.Union(other).Data.SequenceEqual(both.Data), "union");

@@ -66,6 +66,12 @@ namespace LevelDbBloom
             return (UIntPtr)(ulong)size;
         }
 
+        internal static UIntPtr Length(byte[] bytes, string name)
+        {
+            if (bytes == null) throw new ArgumentNullException(name);
+            return (UIntPtr)(uint)bytes.Length;
+        }
+
         internal static string Text(IntPtr text) { return Marshal.PtrToStringAnsi(text); }
 
         internal static void Check(int status)
@@ -73,8 +79,9 @@ namespace LevelDbBloom
             if (status != 0) throw new BloomException(status);
         }
 
-        internal static UIntPtr CountFixed(byte[] data, int keyLength)
+        internal static UIntPtr CountFixed(byte[] data, string name, int keyLength)
         {
+            if (data == null) throw new ArgumentNullException(name);
             if (keyLength < 1 || data.Length % keyLength != 0)
             {
                 throw new ArgumentException(
@@ -85,6 +92,7 @@ namespace LevelDbBloom
 
         internal static UIntPtr CountOffsets(long[] offsets)
         {
+            if (offsets == null) throw new ArgumentNullException("offsets");
             if (offsets.Length == 0) throw new ArgumentException("there is at least one offset");
             return Size(offsets.Length - 1);
         }
@@ -151,7 +159,7 @@ namespace LevelDbBloom
 
         public static uint Hash(byte[] key)
         {
-            return Native.leveldb_bloom_hash(key, Native.Size(key.Length));
+            return Native.leveldb_bloom_hash(key, Native.Length(key, "key"));
         }
 
         public static double FalsePositiveRate(int bitsPerKey, long keys)
@@ -182,10 +190,12 @@ namespace LevelDbBloom
 
         public Filter CreateFilter(IEnumerable<byte[]> keys)
         {
+            if (keys == null) throw new ArgumentNullException("keys");
             var data = new MemoryStream();
             var offsets = new List<long> { 0 };
             foreach (var key in keys)
             {
+                if (key == null) throw new ArgumentException("a key is null", "keys");
                 data.Write(key, 0, key.Length);
                 offsets.Add(data.Length);
             }
@@ -198,14 +208,14 @@ namespace LevelDbBloom
             var keys = Native.CountOffsets(offsets);
             var filter = Native.NewFilter(Native.leveldb_bloom_filter_size(handle, keys));
             Native.Check(Native.leveldb_bloom_fill_filter_offsets64(handle, data,
-                Native.Size(data.Length), offsets, keys, filter, Native.Size(filter.Length)));
+                Native.Length(data, "data"), offsets, keys, filter, Native.Size(filter.Length)));
             return new Filter(filter);
         }
 
         /// <summary>Keys of one length, one behind the other.</summary>
         public Filter CreateFilterFixed(byte[] data, int keyLength)
         {
-            var keys = Native.CountFixed(data, keyLength);
+            var keys = Native.CountFixed(data, "data", keyLength);
             var filter = Native.NewFilter(Native.leveldb_bloom_filter_size(handle, keys));
             Native.Check(Native.leveldb_bloom_fill_filter_fixed(handle, data, Native.Size(keyLength),
                 keys, filter, Native.Size(filter.Length)));
@@ -230,13 +240,13 @@ namespace LevelDbBloom
 
         public void Add(byte[] key)
         {
-            Native.Check(Native.leveldb_bloom_builder_add(handle, key, Native.Size(key.Length)));
+            Native.Check(Native.leveldb_bloom_builder_add(handle, key, Native.Length(key, "key")));
         }
 
         public void AddFixed(byte[] data, int keyLength)
         {
             Native.Check(Native.leveldb_bloom_builder_add_fixed(handle, data, Native.Size(keyLength),
-                Native.CountFixed(data, keyLength)));
+                Native.CountFixed(data, "data", keyLength)));
         }
 
         /// <summary>The filter of the keys added, as large as one for totalKeys, or for those added if
@@ -282,7 +292,7 @@ namespace LevelDbBloom
 
         public bool MayMatch(byte[] key)
         {
-            return Native.leveldb_bloom_key_may_match(key, (UIntPtr)(uint)key.Length, data,
+            return Native.leveldb_bloom_key_may_match(key, Native.Length(key, "key"), data,
                 (UIntPtr)(uint)data.Length) != 0;
         }
 
@@ -290,24 +300,24 @@ namespace LevelDbBloom
         public byte[] MayMatchOffsets(byte[] keys, long[] offsets)
         {
             var results = new byte[(int)Native.CountOffsets(offsets)];
-            Native.Check(Native.leveldb_bloom_keys_may_match_offsets64(keys, Native.Size(keys.Length),
-                offsets, Native.CountOffsets(offsets), data, Native.Size(data.Length), results, null,
-                IntPtr.Zero));
+            Native.Check(Native.leveldb_bloom_keys_may_match_offsets64(keys,
+                Native.Length(keys, "keys"), offsets, Native.CountOffsets(offsets), data,
+                Native.Size(data.Length), results, null, IntPtr.Zero));
             return results;
         }
 
         public byte[] MayMatchFixed(byte[] keys, int keyLength)
         {
-            var results = new byte[(int)Native.CountFixed(keys, keyLength)];
+            var results = new byte[(int)Native.CountFixed(keys, "keys", keyLength)];
             Native.Check(Native.leveldb_bloom_keys_may_match_fixed(keys, Native.Size(keyLength),
-                Native.CountFixed(keys, keyLength), data, Native.Size(data.Length), results, null,
-                IntPtr.Zero));
+                Native.Size(results.Length), data, Native.Size(data.Length), results, null, IntPtr.Zero));
             return results;
         }
 
         /// <summary>The filter of both filters' keys.</summary>
         public Filter Union(Filter other)
         {
+            if (other == null) throw new ArgumentNullException("other");
             var into = (byte[])data.Clone();
             Native.Check(Native.leveldb_bloom_union(into, Native.Size(into.Length), other.data,
                 Native.Size(other.data.Length)));
@@ -325,7 +335,7 @@ namespace LevelDbBloom
         public ulong[] Positions(byte[] key)
         {
             var found = new ulong[30];
-            var number = Native.leveldb_bloom_positions(key, Native.Size(key.Length), data,
+            var number = Native.leveldb_bloom_positions(key, Native.Length(key, "key"), data,
                 Native.Size(data.Length), found, Native.Size(found.Length));
             Array.Resize(ref found, (int)number);
             return found;
