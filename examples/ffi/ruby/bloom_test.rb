@@ -79,6 +79,39 @@ def test_library
   assert(positions.size == 6 && positions.all? { |p| bits[p] == '1' }, 'positions')
 end
 
+# A String that another thread empties and fills again all the time: what is read is either, and never
+# memory that was given back.
+def test_changes_by_another_thread
+  # Of 40 MB, which malloc does not keep.
+  versions = ['', 'k' * 40_000_000]
+  data = +''
+  stop = false
+  other = Thread.new do
+    until stop
+      data << versions.last
+      Thread.pass
+      data.clear
+    end
+  end
+  LevelDBBloom::Policy.open do |policy|
+    LevelDBBloom::Builder.open do |builder|
+      filters = versions.map { |version| policy.create_filter_fixed(version, 16).data }
+      hashes = versions.map { |version| LevelDBBloom.key_hash(version) }
+      both = policy.create_filter(versions)
+      5.times do
+        builder.add_fixed(data, 16)
+        assert(filters.include?(builder.finish.data), 'builder')
+        assert(filters.include?(policy.create_filter_fixed(data, 16).data), 'policy')
+        assert(both.include?(data), 'a key')
+        assert(hashes.include?(LevelDBBloom.key_hash(data)), 'a hash')
+      end
+    end
+  end
+ensure
+  stop = true
+  other.join
+end
+
 # A key is its bytes, whatever they are said to be.
 def test_encodings
   keys = ['größe', "\xff".b, 'x', 'größe'.encode('UTF-16LE')]
@@ -86,6 +119,19 @@ def test_encodings
     filter = policy.create_filter(keys)
     assert_equal(policy.create_filter(keys.map(&:b)).data, filter.data, 'encodings')
     assert(keys.all? { |key| filter.include?(key) }, 'encodings')
+  end
+end
+
+# What can be read only once, as lines of a file.
+def test_read_once
+  keys = ["hello\n", "world\n"]
+  LevelDBBloom::Policy.open do |policy|
+    IO.pipe do |reader, writer|
+      writer.write(*keys)
+      writer.close
+      assert_equal(policy.create_filter(keys).data, policy.create_filter(reader.each_line).data, 'lines')
+    end
+    assert_equal(policy.create_filter(keys).data, policy.create_filter(keys.lazy).data, 'lazy')
   end
 end
 
@@ -176,6 +222,8 @@ end
 golden = test_golden
 test_library
 test_encodings
+test_read_once
+test_changes_by_another_thread
 test_errors
 test_numbers_that_c_has_no_room_for
 test_finalisers

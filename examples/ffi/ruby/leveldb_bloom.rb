@@ -18,6 +18,9 @@ module LevelDBBloom
   KEYS = [P, SIZE, P, SIZE].freeze
   FIXED = [P, SIZE, SIZE].freeze
   ANSWERS = [P, SIZE, P, P, P].freeze
+  # Other threads run while a function works, and may change a String. These take the caller's own, of one
+  # key, and hold the threads off; many keys come as a String that nobody else has.
+  ALONE = %i[hash builder_add key_may_match positions].freeze
   FUNCTIONS = {
     version: [P, []],
     active: [P, []],
@@ -46,13 +49,14 @@ module LevelDBBloom
     inspect: [INT, [P, SIZE, P]],
     positions: [SIZE, [P, SIZE, P, SIZE, P, SIZE]]
   }.to_h do |name, (result, arguments)|
-    [name, Fiddle::Function.new(LIBRARY["leveldb_bloom_#{name}"], arguments, result)]
+    [name, Fiddle::Function.new(LIBRARY["leveldb_bloom_#{name}"], arguments, result,
+                                need_gvl: ALONE.include?(name))]
   end.freeze
   KEY_MAY_MATCH = FUNCTIONS[:key_may_match]
   INTS = (-2**31..2**31 - 1)
   SIZES = (0..2**64 - 1)
-  private_constant :P, :SIZE, :INT, :BYTE, :UINT32, :DOUBLE, :KEYS, :FIXED, :ANSWERS, :FUNCTIONS,
-                   :KEY_MAY_MATCH, :INTS, :SIZES
+  private_constant :P, :SIZE, :INT, :BYTE, :UINT32, :DOUBLE, :KEYS, :FIXED, :ANSWERS, :ALONE,
+                   :FUNCTIONS, :KEY_MAY_MATCH, :INTS, :SIZES
 
   TOO_LARGE = 2
 
@@ -89,6 +93,8 @@ module LevelDBBloom
     end
 
     def fixed(data, key_length)
+      # Not a copy: they share their memory until one is changed.
+      data = data.b
       if integer(key_length, SIZES) < 1 || data.bytesize % key_length != 0
         raise ArgumentError, "#{data.bytesize} bytes are no whole number of keys of #{key_length}"
       end
@@ -98,12 +104,14 @@ module LevelDBBloom
 
     # offsets: one more than keys, packed as 64-bit integers: `[0, 5, 10].pack('q*')`.
     def flat(data, offsets)
+      data = data.b
+      offsets = offsets.b
       if offsets.bytesize < 8 || offsets.bytesize % 8 != 0
         raise ArgumentError, 'offsets are of 8 bytes each, and at least one'
       end
 
       # A part of another String lies anywhere in it; the library wants whole words.
-      offsets = String.new(capacity: offsets.bytesize) << offsets.b if Fiddle::Pointer[offsets].to_i % 8 != 0
+      offsets = String.new(capacity: offsets.bytesize) << offsets if Fiddle::Pointer[offsets].to_i % 8 != 0
       [data, data.bytesize, offsets, offsets.bytesize / 8 - 1]
     end
 
@@ -163,9 +171,10 @@ module LevelDBBloom
     def kernel = LevelDBBloom.call(:kernel, handle).to_s
 
     def create_filter(keys)
+      data = ''.b
       offsets = [0]
-      keys.each { |key| offsets << offsets.last + key.bytesize }
-      create_filter_offsets(keys.map(&:b).join, offsets.pack('q*'))
+      keys.each { |key| offsets << (data << key.b).bytesize }
+      create_filter_offsets(data, offsets.pack('q*'))
     end
 
     # Key i is the bytes of data from offset i up to offset i + 1.
