@@ -100,6 +100,16 @@ for _, length in ipairs({ 3, 0, 2.5, 0 / 0 }) do
   assert(not pcall(builder.add_fixed, builder, "0123456789", length), length)
 end
 assert(not pcall(policy.create_filter_offsets, policy, "12345", ffi.new("int32_t[2]", { 0, 5 })))
+for _, bits in ipairs({ 0, 1, 10 }) do
+  for _, none in ipairs({ ffi.new("int64_t[0]"), ffi.new("int64_t[?]", 0) }) do
+    local one = bloom.policy(bits)
+    for _, use in ipairs({ function() one:create_filter_offsets("12345", none) end,
+      function() small:may_match_offsets("12345", none) end }) do
+      local fine, problem = pcall(use)
+      assert(not fine and tostring(problem):find("there is at least one offset", 1, true), tostring(problem))
+    end
+  end
+end
 
 local function refused(call, ...)
   for _, number in ipairs({ ... }) do

@@ -82,6 +82,7 @@ local function count_offsets(offsets)
   if type(offsets) ~= "cdata" or not tostring(ffi.typeof(offsets)):find("<int64_t [", 1, true) then
     error("offsets are an array of int64_t", 3)
   end
+  if ffi.sizeof(offsets) == 0 then error("there is at least one offset", 3) end
   return ffi.sizeof(offsets) / 8 - 1
 end
 
