@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Times our filter against stock LevelDB's; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which lines and branches the tests reach; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

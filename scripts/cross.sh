@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests on other processors, under emulation; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # name | Rust target | Debian's name | GNU triplet | emulator | kernel that must be chosen, or can be told

@@ -29,6 +29,7 @@ END
 }
 
 # shellcheck source=scripts/common.sh
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # So that awk and sort mean the same everywhere.
 export LC_ALL=C

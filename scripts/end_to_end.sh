@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Times LevelDB with its own filter policy and with ours; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library from other languages, each with its real runtime; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 languages=(python node deno ruby luajit go zig java csharp distributed)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Feeds the library what nobody would; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

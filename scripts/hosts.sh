@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Other people's programs, with the library preloaded; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 hosts=(litecoin ceph bitcoinkernel bedrock)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # No read or write beside what was given, no leak, no race; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Whether the tests notice when the code is changed; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests what others install; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 all=(cinstall debian conan vcpkg)

@@ -22,6 +22,7 @@ TEXT
 }
 
 # shellcheck source=scripts/common.sh
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 action=build

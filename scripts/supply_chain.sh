@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What comes in and what goes out; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test of leveldb-bloom; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
@@ -62,8 +63,10 @@ can_preload "$root"
 command -v cc >/dev/null || ensure_packages build-essential
 step "scripts"
 for script in scripts/*.sh; do
-  [ "$script" = scripts/common.sh ] || grep -q "$script" CONTRIBUTING.md ||
-    fail "CONTRIBUTING.md does not say when $script runs"
+  [ "$script" != scripts/common.sh ] || continue
+  grep -q "$script" CONTRIBUTING.md || fail "CONTRIBUTING.md does not say when $script runs"
+  # By a link of the script alone, say: it would test nothing, and succeed.
+  [[ $(<"$script") == *$'\nset -e\n. '*/common.sh\"$'\n'* ]] || fail "$script would go on without common.sh"
 done
 # Under pipefail, a reader that stops early fails the script whenever the writer is not yet done.
 early=$(grep -nE '[^|]\| +(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*(exit|[0-9;]q))' scripts/*.sh) &&

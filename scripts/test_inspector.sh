@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The command leveldb-bloom on databases of many writers; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares our library with stock LevelDB's, answer by answer; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {

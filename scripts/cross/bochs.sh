@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A program of this machine on an emulated Ice Lake; see --help.
 
+set -e
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 usage() {
