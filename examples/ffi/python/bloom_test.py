@@ -134,6 +134,19 @@ class LibraryTest(unittest.TestCase):
         for wrong in (5, None, "text", [1, 2]):
             self.assertRaises(TypeError, bloom.Filter, wrong)
 
+    def test_pointers_are_no_keys(self):
+        # As numpy's arrays of dtype object have them.
+        pointers = (ctypes.py_object * 2)(b"a", b"b")
+        with bloom.Policy() as policy, bloom.Builder() as builder:
+            members = policy.create_filter([b"a", b"b"])
+            for use in (lambda: policy.create_filter([pointers]), lambda: bloom.Filter(pointers),
+                        lambda: policy.create_filter_fixed(pointers, 8),
+                        lambda: policy.create_filter_offsets(pointers, array.array("q", [0, 8])),
+                        lambda: members.may_match_fixed(pointers, 8),
+                        lambda: members.may_match_offsets(b"a", pointers),
+                        lambda: builder.add_fixed(pointers, 8)):
+                self.assertRaises(TypeError, use)
+
     def test_numbers_that_c_has_no_room_for(self):
         builder = bloom.Builder()
         for bits in (-2**31, 2**31 - 1):

@@ -82,12 +82,20 @@ def _integer(kind, value):
     return converted
 
 
+def _view(buffer):
+    view = memoryview(buffer)
+    # Of an array of Python's objects the bytes are addresses.
+    if view.format.endswith("O"):
+        raise TypeError("keys are bytes, not objects")
+    return view
+
+
 def _flat(buffer):
     """The memory of a buffer as an argument, and its length in bytes: no copy, unless it is
     read-only and not bytes."""
     if isinstance(buffer, bytes):
         return buffer, len(buffer)
-    view = memoryview(buffer)
+    view = _view(buffer)
     # No rows of something, which cast refuses.
     if view.nbytes == 0:
         return b"", 0
@@ -186,7 +194,7 @@ class Policy(_Owner):
 
     def create_filter(self, keys):
         # Not len, which counts elements, whatever their size.
-        keys = [memoryview(key) for key in keys]
+        keys = [_view(key) for key in keys]
         offsets, length = [0], 0
         for key in keys:
             length += key.nbytes
@@ -237,7 +245,7 @@ class Filter:
 
     def __init__(self, data):
         # Not bytes(data) of whatever comes: of a number, that makes so many zeros.
-        self.data = data if type(data) is bytes else bytes(memoryview(data))
+        self.data = data if type(data) is bytes else bytes(_view(data))
         self._length = len(self.data)
 
     def __contains__(self, key):
