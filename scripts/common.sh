@@ -19,6 +19,16 @@ fail() {
   exit 1
 }
 
+# is_one_of WORD WORDS...
+is_one_of() {
+  local word=$1 other
+  shift
+  for other; do
+    [ "$other" != "$word" ] || return 0
+  done
+  return 1
+}
+
 # number OPTION VALUE LOWEST HIGHEST: VALUE in plain digits, if it is in the range.
 number() {
   [[ $2 =~ ^0*([0-9]{1,9})$ ]] || fail "$1 takes a number from $3 to $4. See --help."

@@ -28,7 +28,6 @@ The databases are written below $TMPDIR (or /tmp), about 600 MB for a million ke
 END
 }
 
-# shellcheck source=scripts/common.sh
 set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # So that awk and sort mean the same everywhere.

@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
       ;;
     --table) table=1 ;;
     *)
-      [[ " ${languages[*]} " == *" $1 "* ]] || fail "scripts/ffi.sh: what is $1? See --help."
+      is_one_of "$1" "${languages[@]}" || fail "scripts/ffi.sh: what is $1? See --help."
       asked+=("$1")
       ;;
   esac

@@ -50,8 +50,9 @@ while [ $# -gt 0 ]; do
       exit 0
       ;;
     --minutes)
-      seconds=$(awk -v minutes="${2-}" 'BEGIN { printf "%d", minutes * 60 }')
-      [ "$seconds" -gt 0 ] || fail "--minutes takes a number above 0. See --help."
+      [[ ${2-} =~ ^[0-9]{0,7}(\.[0-9]{1,3})?$ ]] &&
+        seconds=$(awk -v minutes="$2" 'BEGIN { printf "%d", minutes * 60 }') &&
+        [ "$seconds" -gt 0 ] || fail "--minutes takes a number above 0. See --help."
       shift
       ;;
     --seconds)

@@ -38,7 +38,7 @@ for argument in "$@"; do
       exit 0
       ;;
   esac
-  [[ " ${hosts[*]} " == *" $argument "* ]] || fail "scripts/hosts.sh: what is $argument? See --help."
+  is_one_of "$argument" "${hosts[@]}" || fail "scripts/hosts.sh: what is $argument? See --help."
   asked+=("$argument")
 done
 if [ ${#asked[@]} -eq 0 ]; then

@@ -57,7 +57,7 @@ fi
 ffi=(src/ffi/*.rs src/ffi/address/glibc.rs) # the other loaders' is compiled where glibc is not
 all=("${core[@]}" "${kernels[@]}" "${ffi[@]}")
 for file in "${files[@]}"; do
-  [[ " ${all[*]} " == *" $file "* ]] || fail "No mutants are made of $file."
+  is_one_of "$file" "${all[@]}" || fail "No mutants are made of $file."
 done
 
 git rev-parse --short HEAD >/dev/null 2>&1 || fail "This needs a clone: the files and their commit are asked of git."

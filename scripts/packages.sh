@@ -33,7 +33,7 @@ esac
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=("${all[@]}")
 for part in "${parts[@]}"; do
-  [[ " ${all[*]} " == *" $part "* ]] || fail "scripts/packages.sh: unknown part $part; see --help"
+  is_one_of "$part" "${all[@]}" || fail "scripts/packages.sh: unknown part $part; see --help"
 done
 
 work=${CARGO_TARGET_DIR:-$root/target}/packages

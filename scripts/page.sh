@@ -21,7 +21,6 @@ root, whatever is missing is installed; otherwise the script says what to instal
 TEXT
 }
 
-# shellcheck source=scripts/common.sh
 set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
