@@ -6,10 +6,10 @@
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use leveldb_bloom_table::{
-    BlockHandle, Buffers, Error, FilterName, Filters, InternalKey, KeyKind, Portable, ReadAt, Table,
+    BlockHandle, Buffers, Comparison, Error, FilterName, Filters, InternalKey, KeyKind, Portable,
+    ReadAt, Table,
 };
 
 use crate::bytes;
@@ -54,8 +54,11 @@ const NONE: u32 = u32::MAX;
 /// One for each 2 KiB of the largest file that the page opens.
 const MOST_FILTERS: usize = 1 << 18;
 
-/// What the keys of a filter may take: prefix compression makes a thousand bytes of one.
+/// What the keys of a filter may take: prefix compression makes any number of bytes of one.
 const MOST_KEYS_LEN: usize = 1 << 20;
+
+/// How many they may be: the page looks for the bits of each, which takes it seconds for all of a megabyte.
+const MOST_KEYS: usize = 5000;
 
 impl Opened {
     /// Reads the filter block, and every data block for how many keys each filter has.
@@ -108,7 +111,7 @@ impl Opened {
             let of = of.unwrap_or(&mut outside);
             all.blocks += 1;
             of.blocks += 1;
-            let mut count = |_: InternalKey<'_>, another: bool| {
+            let mut count = |_: InternalKey<'_>, another: bool, _| {
                 // A key whose versions go on in the next filter is counted there too.
                 all.add(another);
                 of.add(another || of.entries == 0);
@@ -143,7 +146,7 @@ impl Opened {
         let Some(table) = &self.table else { return Ok(()) };
         let mut answer = Vec::new();
         let block = match self.bytewise {
-            true => table.block_for(key, |a, b| a.cmp(b))?,
+            true => table.block_for(key)?,
             // There is no MANIFEST here to name the comparator.
             false => self.block_with(key)?,
         };
@@ -156,9 +159,10 @@ impl Opened {
                 let number = filters.as_ref().map_or(u64::MAX, |f| f.number_for(handle.offset));
                 let number = u32::try_from(number).unwrap_or(NONE);
                 let mut there = found::NOT_STORED;
-                let mut look = |entry: InternalKey<'_>, another: bool| {
+                let mut sought = Comparison::with(key);
+                let mut look = |entry: InternalKey<'_>, another: bool, shared| {
                     // The newest entry of a key comes first.
-                    if another && entry.user_key.cmp(key) == Ordering::Equal {
+                    if sought.next(entry.user_key, shared).is_eq() && another {
                         there = match entry.kind {
                             KeyKind::Deletion => found::DELETED,
                             _ => found::STORED,
@@ -181,9 +185,12 @@ impl Opened {
         let mut walk = Walk::default();
         let mut data = table.data_blocks();
         while let Some(block) = data.next()? {
-            let mut here = false;
+            let (mut here, mut sought) = (false, Comparison::with(key));
+            let mut look = |entry: InternalKey<'_>, _, shared| {
+                here |= sought.next(entry.user_key, shared).is_eq();
+            };
             // What is wrong with a block was said when the file was opened.
-            let _ = walk.block(table, block.handle, &mut |entry, _| here |= entry.user_key == key);
+            let _ = walk.block(table, block.handle, &mut look);
             if here {
                 return Ok(Some(block.handle));
             }
@@ -196,15 +203,16 @@ impl Opened {
     fn keys_of(&mut self, number: u32) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let Some(filters) = self.parsed()? else { return Ok(()) };
-        let (mut answer, mut full) = (Vec::new(), false);
+        let (mut answer, mut count, mut full) = (Vec::new(), 0, false);
         let mut walk = Walk::default();
         let mut data = table.data_blocks();
         while let Some(block) = data.next()? {
             if filters.number_for(block.handle.offset) == u64::from(number) {
-                let mut push_key = |entry: InternalKey<'_>, another: bool| {
+                let mut push_key = |entry: InternalKey<'_>, another: bool, _| {
                     let user_key = entry.user_key;
-                    full |= answer.len() + user_key.len() > MOST_KEYS_LEN;
+                    full |= count == MOST_KEYS || answer.len() + user_key.len() > MOST_KEYS_LEN;
                     if another && !full {
+                        count += 1;
                         push(&mut answer, &[user_key.len() as u32]);
                         answer.extend_from_slice(user_key);
                     }
@@ -255,23 +263,31 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// Shows each entry of a data block, and whether its key is another than that of the entry before.
+    /// Shows each entry of a data block, whether its key is another than that of the entry before, and
+    /// how many bytes it shares with that. In a file that somebody made, megabytes of keys may follow from
+    /// a few bytes each: nothing is done here for those that they share.
     fn block(
         &mut self,
         table: &Table<File, Portable>,
         handle: BlockHandle,
         // Not generic: small before fast.
-        show: &mut dyn FnMut(InternalKey<'_>, bool),
+        show: &mut dyn FnMut(InternalKey<'_>, bool, usize),
     ) -> Result<(), Error> {
         let mut entries = table.read_data(handle, &mut self.buffers)?.entries();
+        // With the key that was shown last; one that no database writes is not.
+        let mut shared = usize::MAX;
         while let Some(entry) = entries.next()? {
+            shared = shared.min(entry.shared);
             if let Some(key) = InternalKey::parse(entry.key) {
-                let another = !self.any || self.last != key.user_key;
-                self.bytewise &= self.last[..] <= *key.user_key;
+                let user_key = key.user_key;
+                let same = shared.min(self.last.len()).min(user_key.len());
+                let order = self.last[same..].cmp(&user_key[same..]);
+                self.bytewise &= order.is_le();
+                show(key, !self.any || order.is_ne(), shared);
                 self.any = true;
-                show(key, another);
-                self.last.clear();
-                self.last.extend_from_slice(key.user_key);
+                self.last.truncate(same);
+                self.last.extend_from_slice(&user_key[same..]);
+                shared = usize::MAX;
             }
         }
         Ok(())

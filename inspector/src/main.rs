@@ -3,7 +3,7 @@
 //! ```text
 //! paths -> find (+ manifest, ranges) -> work -> scan, a table at a time -> sums -> explain -> figures -> inspect
 //!                                                |                          \-> reports -> verify       \-> html
-//!                                                \-> file, codec (reading), absent, transform (asking)
+//!                                                \-> file, codec (reading), hashes, absent, transform (asking)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod explain;
 mod figures;
 mod file;
 mod find;
+mod hashes;
 mod html;
 mod inspect;
 mod manifest;

@@ -12,13 +12,15 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use clap::Args;
 use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, bloom_hash, key_may_match};
-use leveldb_bloom_table::{BlockHandle, Buffers, Error, Filters, InternalKey, KeyKind, Table};
+use leveldb_bloom_table::{
+    BlockHandle, Buffers, Comparison, Error, Filters, InternalKey, KeyKind, Table,
+};
 use serde_json::{Value, json};
 
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
-use crate::manifest::{BYTEWISE, LiveTable};
+use crate::manifest::{BYTEWISE, LiveTable, Stored};
 use crate::printable::printable;
 use crate::scan::OTHER_NAME;
 use crate::text::{self, bytes, count, hex, key as shown, plural, wrap};
@@ -120,7 +122,7 @@ impl Order {
 fn is_bytewise(found: &Found) -> Option<bool> {
     let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
     let table = Table::open(file, Fast::default()).ok()?;
-    let (mut buffers, mut last) = (Buffers::default(), Vec::new());
+    let (mut buffers, mut last) = (Buffers::default(), Stored::default());
     let mut blocks = table.data_blocks();
     let mut first = true;
     while let Some(block) = blocks.next().ok()? {
@@ -128,20 +130,18 @@ fn is_bytewise(found: &Found) -> Option<bool> {
         if first {
             let mut entries = table.read_data(block.handle, &mut buffers).ok()?.entries();
             while let Some(entry) = entries.next().ok()? {
-                let key = InternalKey::parse(entry.key)?.user_key;
-                if *key < last[..] {
+                let key = InternalKey::parse(entry.key)?;
+                if last.cmp_key(key.user_key, entry.shared).is_gt() {
                     return Some(false);
                 }
-                last.clear();
-                last.extend_from_slice(key);
+                last.go_on(key.user_key, key.sequence, entry.shared);
             }
             first = false;
         }
-        if *block.last_key < last[..] {
+        if last.cmp_key(block.last_key, 0).is_gt() {
             return Some(false);
         }
-        last.clear();
-        last.extend_from_slice(block.last_key);
+        last.set(block.last_key, block.sequence);
     }
     Some(true)
 }
@@ -382,7 +382,7 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     });
     let mut buffers = Buffers::default();
     if bytewise {
-        if let Some(block) = table.block_for(key, Ord::cmp)? {
+        if let Some(block) = table.block_for(key)? {
             visit.steps.push(step(&table, block, filters.as_ref(), key, &mut buffers));
         }
         return Ok(());
@@ -446,8 +446,13 @@ fn entry_in(
     buffers: &mut Buffers,
 ) -> Result<Option<Entry>, Error> {
     let mut entries = table.read_data(block, buffers)?.entries();
+    let mut comparison = Comparison::with(key);
     while let Some(entry) = entries.next()? {
-        if let Some(found) = InternalKey::parse(entry.key).filter(|found| found.user_key == key) {
+        let Some(found) = InternalKey::parse(entry.key) else {
+            comparison.next(entry.key, entry.shared);
+            continue;
+        };
+        if comparison.next(found.user_key, entry.shared).is_eq() {
             return Ok(Some(Entry {
                 sequence: found.sequence,
                 deletion: found.kind == KeyKind::Deletion,

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use leveldb_bloom::{FilterInfo, POLICY_NAME, key_may_match};
+use leveldb_bloom::{FilterInfo, POLICY_NAME};
 use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, InternalKey, KeyKind, Kind,
-    Part, ReadAt, Table,
+    MAX_EXPANSION, Part, ReadAt, Table,
 };
 
 use crate::absent::{Absent, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place, has_name_of_table};
+use crate::hashes::Hashes;
 use crate::manifest::Stored;
 use crate::printable::printable;
 use crate::ranges::Range;
@@ -204,6 +205,7 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
         search: Search::default(),
         absent: Absent::default(),
         keys: Keys::default(),
+        hashes: Hashes::default(),
         group: None,
         previous: Stored::default(),
         bound: None,
@@ -243,6 +245,7 @@ struct Scan {
     search: Search,
     absent: Absent,
     keys: Keys,
+    hashes: Hashes,
     /// The filter of the blocks being read, and how many entries they have so far; `None` where a block
     /// could not be read.
     group: Option<(u64, Option<u64>)>,
@@ -375,7 +378,7 @@ impl Scan {
     fn data_block(
         &mut self,
         table: &Table<TableFile, Fast>,
-        DataBlock { last_key, sequence, handle }: DataBlock<'_>,
+        DataBlock { last_key, sequence, handle, .. }: DataBlock<'_>,
         filters: Option<&Filters<'_>>,
         buffers: &mut Buffers,
     ) {
@@ -426,6 +429,8 @@ impl Scan {
         let mut first = true;
         let collect = self.options.absent > 0 && filter.is_some();
         let range = self.range.clone();
+        let mut walk = range.as_ref().map(|range| range.walk());
+        self.hashes.begin();
         while let Some(entry) = entries.next()? {
             let expected = |what| Error {
                 part: Part::Data,
@@ -444,9 +449,10 @@ impl Scan {
             self.report.sums.entries += 1;
             self.report.sums.deletions += u64::from(deletion);
             if self.report.bytewise {
-                let order = self.previous.cmp_to(key.user_key, key.sequence);
-                self.report.bytewise = self.previous.user_key[..] <= *key.user_key;
-                self.previous.set(key.user_key, key.sequence);
+                let of_keys = self.previous.cmp_key(key.user_key, entry.shared);
+                let order = of_keys.then(key.sequence.cmp(&self.previous.sequence));
+                self.report.bytewise = of_keys.is_le();
+                self.previous.go_on(key.user_key, key.sequence, entry.shared);
                 if self.must_be_bytewise && order.is_gt() {
                     return Err(expected("a key that is not before the one before it"));
                 }
@@ -467,8 +473,8 @@ impl Scan {
                 why,
             };
             let mut is_outside = false;
-            if let Some(range) = &range {
-                if let Some(miss) = range.misses(key.user_key, key.sequence) {
+            if let (Some(range), Some(walk)) = (&range, &mut walk) {
+                if let Some(miss) = walk.misses(key.user_key, key.sequence, entry.shared) {
                     is_outside = true;
                     self.report.sums.keys_outside += 1;
                     if self.outside.len() < self.options.keep {
@@ -489,7 +495,14 @@ impl Scan {
                 self.keys.push(key.user_key);
             }
             self.report.sums.bloom.keys_checked += 1;
-            if !key_may_match(key.user_key, filter) {
+            let may_match = self.hashes.may_match(key.user_key, entry.shared, filter);
+            // Long keys of ever other lengths, each of which has to be hashed as a whole.
+            let len = self.hashes.hashed();
+            if len / MAX_EXPANSION > block.entries_len() as u64 {
+                let (part, offset, inside) = (Part::Data, block.offset(), Some(entry.at as u64));
+                return Err(Error { part, offset, inside, kind: Kind::KeysExpand { len } });
+            }
+            if !may_match {
                 self.report.sums.bloom.keys_lost += 1;
                 self.report.lost_twice += u64::from(is_outside);
                 self.search.mismatch(key.user_key, filter);

@@ -104,8 +104,8 @@ pub enum Kind {
     },
     /// Something else was expected here.
     Expected(&'static str),
-    /// Keys that would take more than a thousand times the room of the block they are in, which LevelDB
-    /// may write where there are so many to a restart point.
+    /// Keys that take more than [`MAX_EXPANSION`] times the room of the block they are in, where all of
+    /// them have to be looked at, each as a whole. LevelDB has no such limit.
     KeysExpand {
         /// Their length so far.
         len: u64,

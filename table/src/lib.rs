@@ -29,7 +29,8 @@
 //! # Malformed input
 //! Any bytes at all may be given. What cannot be read is an [`Error`] with the place and what was
 //! expected there. No length in a file is believed before it is compared with what is there: memory
-//! stays below [`MAX_BLOCK_LEN`] for a block, and time is linear in the bytes read.
+//! stays below [`MAX_BLOCK_LEN`] for a block, and time is linear in the bytes read. [`Entries`] says what
+//! a caller may do with keys so that this is true of the caller, too.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -49,7 +50,7 @@ mod read;
 mod snappy;
 mod table;
 
-pub use block::{Block, Entries, Entry};
+pub use block::{Block, Comparison, Entries, Entry, MAX_EXPANSION};
 pub use codec::{Codec, Compression, Portable, Refusal};
 pub use error::{Error, Kind, Part};
 pub use filters::{FILTER_BASE_LG, FilterName, Filters};

@@ -2,12 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use crate::bytes::u32_at;
 use crate::{
-    Block, BlockHandle, Codec, Compression, Entries, Error, FOOTER_LEN, FilterName, Footer,
-    InternalKey, Kind, Part, ReadAt, Refusal, TRAILER_LEN,
+    Block, BlockHandle, Codec, Comparison, Compression, Entries, Error, FOOTER_LEN, FilterName,
+    Footer, InternalKey, Kind, MAX_EXPANSION, Part, ReadAt, Refusal, TRAILER_LEN,
 };
 
 /// The largest block that is read, stored and decompressed: 1 GiB, or what the machine can address.
@@ -115,28 +114,21 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
             Ok(_) => offset.min(self.footer.metaindex.offset),
             Err(_) => offset,
         };
-        DataBlocks { entries, from: 0, to: before, offset }
+        DataBlocks { entries, expanded: 0, from: 0, to: before, offset }
     }
 
     /// The one data block that LevelDB reads in this table for the newest `user_key`, if any: the first
-    /// whose last key is not before it. `compare` is the database's comparator.
+    /// whose last key is not before it, where keys are in the order of their bytes.
     ///
     /// # Errors
     /// Where the index is damaged.
-    pub fn block_for(
-        &self,
-        user_key: &[u8],
-        compare: impl Fn(&[u8], &[u8]) -> Ordering,
-    ) -> Result<Option<BlockHandle>, Error> {
+    pub fn block_for(&self, user_key: &[u8]) -> Result<Option<BlockHandle>, Error> {
         let mut blocks = self.data_blocks();
+        let mut comparison = Comparison::with(user_key);
         while let Some(block) = blocks.next()? {
+            let order = comparison.next(block.last_key, block.shared);
             // A key that LevelDB made up to part two blocks is before every entry of that key.
-            let is_before = match compare(block.last_key, user_key) {
-                Ordering::Less => true,
-                Ordering::Equal => block.sequence == MAX_SEQUENCE,
-                Ordering::Greater => false,
-            };
-            if !is_before {
+            if order.is_gt() || order.is_eq() && block.sequence != MAX_SEQUENCE {
                 return Ok(Some(block.handle));
             }
         }
@@ -182,6 +174,8 @@ pub struct DataBlock<'a> {
     /// A key that is not before the block's last key and before the next block's first: the shortest
     /// that LevelDB found, without the 8 bytes of its own.
     pub last_key: &'a [u8],
+    /// At least so many of its first bytes are those of the last key of the block before.
+    pub shared: usize,
     /// The number of the write of that key; of one that LevelDB made up the largest that there is, which
     /// no write has, so that it is before every entry of that key.
     pub sequence: u64,
@@ -196,6 +190,8 @@ const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 #[derive(Clone, Debug)]
 pub struct DataBlocks<'a> {
     entries: Entries<'a>,
+    /// The length of all keys so far.
+    expanded: u64,
     /// Where the next block may begin.
     from: u64,
     /// Where the last must have ended.
@@ -212,6 +208,7 @@ impl DataBlocks<'_> {
     /// then.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
+        let index_len = self.entries.block_len() as u64;
         let Some(entry) = self.entries.next()? else { return Ok(None) };
         let error = |kind| Error {
             part: Part::Index,
@@ -219,6 +216,12 @@ impl DataBlocks<'_> {
             inside: Some(entry.at as u64),
             kind,
         };
+        // LevelDB shares nothing in an index. Whoever keeps the keys there copies each.
+        self.expanded = self.expanded.saturating_add(entry.key.len() as u64);
+        if self.expanded / MAX_EXPANSION > index_len {
+            self.from = u64::MAX;
+            return Err(error(Kind::KeysExpand { len: self.expanded }));
+        }
         let handle = BlockHandle::parse(entry.value)
             .ok_or_else(|| error(Kind::Expected("a block's offset and size as the value")))?;
         match handle.end() {
@@ -234,7 +237,8 @@ impl DataBlocks<'_> {
         let key = InternalKey::parse(entry.key).ok_or_else(|| {
             error(Kind::Expected("a key of at least 8 bytes, as databases write"))
         })?;
-        Ok(Some(DataBlock { last_key: key.user_key, sequence: key.sequence, handle }))
+        let InternalKey { user_key, sequence, .. } = key;
+        Ok(Some(DataBlock { last_key: user_key, shared: entry.shared, sequence, handle }))
     }
 }
 
@@ -304,18 +308,29 @@ fn unmask(masked: u32) -> u32 {
     masked.wrapping_sub(0xa282_ead8).rotate_left(15)
 }
 
+/// So many policies' names are kept, beside that of LevelDB's own: LevelDB writes one.
+const MOST_NAMES: usize = 100;
+
+/// The filter blocks that a metaindex names, as far as these are not more than anybody writes, and do not
+/// take more room than it does: names, too, may share all but their ends. LevelDB looks for its own.
 fn filter_names(metaindex: &Block<'_>) -> Result<Vec<FilterName>, Error> {
     let mut entries = metaindex.entries();
-    let mut names = Vec::new();
+    let (mut names, mut room, mut own) = (Vec::new(), metaindex.entries_len(), false);
     while let Some(entry) = entries.next()? {
         let Some(policy) = entry.key.strip_prefix(b"filter.") else { continue };
+        let is_own = policy == leveldb_bloom::POLICY_NAME.as_bytes() && !own;
+        own |= is_own;
         let handle = BlockHandle::parse(entry.value).ok_or_else(|| Error {
             part: Part::Metaindex,
             offset: metaindex.offset(),
             inside: Some(entry.at as u64),
             kind: Kind::Expected("the filter block's offset and size as the value"),
         })?;
-        names.push(FilterName { policy: String::from_utf8_lossy(policy).into_owned(), handle });
+        let left = room.checked_sub(policy.len()).filter(|_| names.len() < MOST_NAMES);
+        if left.is_some() || is_own {
+            room = left.unwrap_or(room);
+            names.push(FilterName { policy: String::from_utf8_lossy(policy).into_owned(), handle });
+        }
     }
     Ok(names)
 }

@@ -1,11 +1,9 @@
 //! Whole tables: read, and then with every byte damaged.
 
-use std::cmp::Ordering;
-
 use leveldb_bloom::{BloomFilterPolicy, POLICY_NAME};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, Part, Portable,
-    Table,
+    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, MAX_EXPANSION,
+    Part, Portable, Table,
 };
 
 fn varint(mut value: u64, into: &mut Vec<u8>) {
@@ -77,6 +75,22 @@ fn internal(user_key: &[u8], sequence: u64) -> Vec<u8> {
 
 fn user_key(number: u32) -> Vec<u8> {
     format!("key{number:05}").into_bytes()
+}
+
+/// A block of a key of `len` bytes and others that share all but an end with the one before, which is
+/// given with its value.
+fn sharing(len: usize, ends: impl Iterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8> {
+    let (mut block, mut shared) = (Vec::new(), 0);
+    for (end, value) in ends {
+        let first = if shared == 0 { vec![b'k'; len] } else { Vec::new() };
+        varint(shared as u64, &mut block);
+        varint((first.len() + end.len()) as u64, &mut block);
+        varint(value.len() as u64, &mut block);
+        block.extend([first, end, value].concat());
+        shared = len;
+    }
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    block
 }
 
 const KEYS: u32 = 30;
@@ -158,7 +172,7 @@ fn keys_filters_and_blocks() {
         let mut buffers = Buffers::default();
         for number in 0..KEYS {
             let key = user_key(number);
-            let handle = table.block_for(&key, Ord::cmp).unwrap().unwrap();
+            let handle = table.block_for(&key).unwrap().unwrap();
             let mut entries = table.read_data(handle, &mut buffers).unwrap().entries();
             let mut found = false;
             while let Some(entry) = entries.next().unwrap() {
@@ -166,8 +180,7 @@ fn keys_filters_and_blocks() {
             }
             assert!(found, "{number}");
         }
-        assert_eq!(table.block_for(b"key99999", Ord::cmp), Ok(None));
-        assert_eq!(table.block_for(b"", |_, _| Ordering::Less), Ok(None));
+        assert_eq!(table.block_for(b"key99999"), Ok(None));
     }
 }
 
@@ -192,8 +205,8 @@ fn a_key_that_parts_two_blocks_is_looked_up_in_the_second() {
         let index = append(&block(&index), false, &mut file);
         file.extend(footer(metaindex, index));
         let table = Table::open(&file[..], Portable).unwrap();
-        assert_eq!(table.block_for(b"b", Ord::cmp), Ok(Some(handles[expected])));
-        assert_eq!(table.block_for(b"a", Ord::cmp), Ok(Some(handles[0])));
+        assert_eq!(table.block_for(b"b"), Ok(Some(handles[expected])));
+        assert_eq!(table.block_for(b"a"), Ok(Some(handles[0])));
     }
 }
 
@@ -306,7 +319,7 @@ fn lengths_are_not_believed() {
     assert!(matches!(error.kind, Kind::Handle { of: Part::Metaindex, .. }), "{error}");
     assert!(opened.filters().is_empty() && opened.preferred_filters().is_none());
     assert_eq!(&opened.read_filters(0).unwrap_err(), error);
-    assert!(opened.block_for(&user_key(1), Ord::cmp).unwrap().is_some());
+    assert!(opened.block_for(&user_key(1)).unwrap().is_some());
 
     let mut footer = [handle_bytes(opened.footer().index), handle_bytes(huge)].concat();
     footer.resize(40, 0);
@@ -338,5 +351,70 @@ fn blocks_do_not_overlap() {
     let error = blocks.next().unwrap_err();
     assert!(matches!(error.kind, Kind::Handle { of: Part::Data, .. }), "{error}");
     assert!(blocks.next().is_err());
-    assert!(table.block_for(&user_key(9), Ord::cmp).is_err());
+    assert!(table.block_for(&user_key(9)).is_err());
+}
+
+/// Keys that take a thousand times the index, each of which is copied by whoever keeps the last.
+#[test]
+fn an_index_does_not_expand_without_bound() {
+    let mut file = Vec::new();
+    let handles: Vec<_> = (0..5000).map(|_| append(b"\0\0\0\0", false, &mut file)).collect();
+    let metaindex = append(&block(&[]), false, &mut file);
+    let ends = handles
+        .iter()
+        .enumerate()
+        .map(|(i, handle)| (internal(format!("{i:04}").as_bytes(), 7), handle_bytes(*handle)));
+    let contents = sharing(100_000, ends);
+    let index = append(&contents, false, &mut file);
+    file.extend(footer(metaindex, index));
+    let table = Table::open(&file[..], Portable).unwrap();
+    let (mut blocks, mut seen) = (table.data_blocks(), 0);
+    let error = loop {
+        match blocks.next() {
+            Ok(block) => seen += block.expect("an error").last_key.len() as u64,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error.kind, Kind::KeysExpand { .. }), "{error}");
+    assert!(seen <= MAX_EXPANSION * contents.len() as u64, "{seen}");
+    assert!(seen > (MAX_EXPANSION - 1) * (contents.len() - 8) as u64, "{seen}");
+    let text = error.to_string();
+    assert!(text.contains("1024 times the block's length, though LevelDB reads more"), "{text}");
+    assert!(blocks.next().is_err());
+}
+
+/// Names that take a thousand times the metaindex would take as much memory, if each were kept.
+#[test]
+fn names_take_no_more_room_than_the_metaindex() {
+    for (len, count) in [(10_000, 5000), (0, 5000)] {
+        let mut file = Vec::new();
+        let data = append(&block(&[(internal(b"key", 7), Vec::new())]), false, &mut file);
+        let filters = handle_bytes(append(b"\0\0\0\0\x0b", false, &mut file));
+        let name =
+            |i: usize| [&b"filter.k"[..], &vec![b'k'; len], format!("{i:04}").as_bytes()].concat();
+        let own = format!("filter.{POLICY_NAME}").into_bytes();
+        // One after another as they are sorted, each sharing what it can.
+        let (mut contents, mut before) = (Vec::new(), Vec::new());
+        for key in (0..count).map(name).chain([own]) {
+            let shared = key.iter().zip(&before).take_while(|(a, b)| a == b).count();
+            varint(shared as u64, &mut contents);
+            varint((key.len() - shared) as u64, &mut contents);
+            varint(filters.len() as u64, &mut contents);
+            contents.extend(&key[shared..]);
+            contents.extend(&filters);
+            before = key;
+        }
+        contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        let metaindex = append(&contents, false, &mut file);
+        let index = append(&block(&[(internal(b"key", 7), handle_bytes(data))]), false, &mut file);
+        file.extend(footer(metaindex, index));
+        let table = Table::open(&file[..], Portable).unwrap();
+        assert_eq!(table.metaindex_error(), None);
+        let names = table.filters();
+        let room: usize = names.iter().map(|name| name.policy.len()).sum();
+        assert!((2..=101).contains(&names.len()), "{}", names.len());
+        assert!(room <= contents.len() + POLICY_NAME.len(), "{room} of {}", contents.len());
+        // LevelDB looks for its own, and finds it.
+        assert_eq!(names[table.preferred_filters().unwrap()].policy, POLICY_NAME);
+    }
 }

@@ -1043,6 +1043,67 @@ class Unusual(unittest.TestCase):
         self.assertEqual(bloom["keys_checked"], 1)
         self.assertGreater(bloom["absent_keys_asked"], 10)
 
+    def test_keys_that_share_all_but_their_ends(self):
+        # 240 MB of keys in a block of 150 KB.
+        path = by_leveldb("sharing", 8000, 0, mode="sharing")
+        self.assertLess(os.path.getsize(table_of(path)), 200_000)
+        for way in "verify", "inspect":
+            done = command(way, path, **limited(1000))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        [found] = inspect(path)["tables"]
+        self.assertEqual((found["entries"], found["bloom"]["keys_checked"]), (8000, 8000))
+        self.assertTrue(found["keys_in_byte_order"])
+        for key, holds in (b"key00007999", True), (b"key00008000", False):
+            [table_] = json.loads(command("probe", "--all", "--json", path,
+                                          (b"k" * 30_000 + key).decode()).stdout)["tables"] or [None]
+            self.assertEqual(bool(table_ and table_["blocks"][0]["entry"]), holds)
+
+    def sharing(self, ends, value=b""):
+        """A block of entries that share what is said with the one before."""
+        body = b"".join(tables.varint(shared) + tables.varint(len(end)) + tables.varint(len(value))
+                        + end + value for shared, end in ends)
+        return body + struct.pack("<2I", 0, 1)
+
+    def test_keys_that_were_made_to_take_time(self):
+        def verified(name, ends):
+            every = lambda _: b"\xff" * 8 + b"\6"
+            one = table([b"k"], every, compress=lambda _: self.sharing(ends))
+            start = time.monotonic()
+            done = command("verify", written(f"{name}/000005.ldb", one), **limited(1000))
+            return done, time.monotonic() - start
+
+        # 20 GB of keys in a block of a megabyte, all of one length.
+        tag = tables.internal(b"")
+        ends = [(0, b"k" * 700_000 + b"00000" + tag)]
+        ends += [(700_000, b"%05d" % i + tag) for i in range(1, 30_000)]
+        done, seconds = verified("one-length", ends)
+        self.assertIn("30,000 entries read", done.stdout)
+        self.assertNotIn("DAMAGED", done.stdout)
+        self.assertLess(seconds, 5)
+        # Of ever other lengths, each has to be hashed from its beginning.
+        ends = ends[:1] + [(700_000, b"k" * (i * 7 % 190) + b"%05d" % i + tag)
+                           for i in range(1, 30_000)]
+        done, seconds = verified("lengths", ends)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, "1024 times the block's length, though LevelDB reads more")
+        self.assertLess(seconds, 60)
+
+    def test_names_that_were_made_to_take_memory(self):
+        # 200 MB of names in a metaindex of half a megabyte.
+        names = self.sharing([(0, b"filter." + b"n" * 300_000)]
+                             + [(300_000, b"%04d" % i) for i in range(700)], value=b"\0\0")
+        whole = table(keys(0, 3))
+        at = tables.Table(whole).metaindex[0]
+        data, (offset, size) = whole[:at], tables.Table(whole).index
+        index = whole[offset:offset + size + 5]
+        footer = b"".join(map(tables.varint, (at, len(names), at + len(names) + 5, size)))
+        made = (data + names + bytes(5) + index + footer.ljust(40, b"\0")
+                + struct.pack("<Q", tables.MAGIC))
+        path = written("names/000005.ldb", tables.with_checksum(made, (at, len(names))))
+        for way in ["verify"], ["inspect", "--quick"], ["inspect", "--json"]:
+            done = command(*way, path, **limited_to_what_it_writes_to(30))
+            self.assertIn(done.returncode, (0, 1), done.stderr[-300:])
+
     def test_the_newest_write_comes_first(self):
         def one(key, sequence):
             return tables.internal(key, sequence)

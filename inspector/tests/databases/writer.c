@@ -6,6 +6,7 @@
 //   plain      key00000000, key00000001, ...
 //   large      the same in blocks of 19 KiB
 //   one        the same in one table, of at most 64 MiB
+//   sharing    30,000 bytes before each key, in one block, which shares them
 //   levels     the same three times over, with values that are deleted in between, not compacted
 //   reverse    a comparator that sorts backwards
 //   suffix     keys with 8 bytes of time at their end, filters made for what is before, named so
@@ -101,6 +102,13 @@ int main(int argc, char **argv) {
     leveldb_options_set_write_buffer_size(options, 64 << 20);
     leveldb_options_set_max_file_size(options, 64 << 20);
   }
+  size_t before = 0;
+  if (strcmp(mode, "sharing") == 0) {
+    before = 30000;
+    leveldb_options_set_block_restart_interval(options, 100000);
+    leveldb_options_set_block_size(options, 8 << 20);
+    leveldb_options_set_write_buffer_size(options, (size_t)1 << 30);
+  }
   int busy = strcmp(mode, "busy") == 0, levels = strcmp(mode, "levels") == 0;
   if (busy || levels) {
     leveldb_options_set_write_buffer_size(options, 64 << 10);
@@ -109,18 +117,19 @@ int main(int argc, char **argv) {
   leveldb_t *db = leveldb_open(options, folder, &error);
   check(error);
   leveldb_writeoptions_t *write = leveldb_writeoptions_create();
-  char *value = malloc(value_len + 1);
+  char *value = malloc(value_len + 1), *key = malloc(before + 64);
+  memset(key, 'k', before);
   uint32_t random = 1;
   struct pollfd input = {.fd = 0, .events = POLLIN};
   for (int round = 0; busy ? poll(&input, 1, 0) == 0 : round < (levels ? 3 : 1); round++) {
     for (int i = 0; i < keys; i++) {
-      char key[64];
-      int len = snprintf(key, sizeof key, "key%08d%s", i, with_suffix ? "@0000000" : "");
+      size_t len = before + (size_t)snprintf(key + before, 64, "key%08d%s", i,
+                                             with_suffix ? "@0000000" : "");
       if (with_suffix) {
         key[len - 1] = (char)('0' + i % 10);
       }
       if (levels && round == 1 && i % 3 == 0) {
-        leveldb_delete(db, write, key, (size_t)len, &error);
+        leveldb_delete(db, write, key, len, &error);
         check(error);
         continue;
       }
@@ -128,7 +137,7 @@ int main(int argc, char **argv) {
         random = random * 1103515245 + 12345;
         value[j] = j % 4 == 0 ? (char)('a' + (random >> 16) % 16) : 'x';
       }
-      leveldb_put(db, write, key, (size_t)len, value, value_len, &error);
+      leveldb_put(db, write, key, len, value, value_len, &error);
       check(error);
     }
     if (busy) {
