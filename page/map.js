@@ -76,9 +76,9 @@ class FillMap {
     const space = cell >= 12 ? 3 : cell >= 9 ? 2 : 1;
     const side = cell - space;
     const radius = cell >= 12 ? 3 : 1;
-    for (let i = 0; i < shown; i++) {
-      const x = (i % this.columns) * cell + space / 2;
-      const y = Math.floor(i / this.columns) * cell + space / 2;
+    const place = (i) => [(i % this.columns) * cell + space / 2, Math.floor(i / this.columns) * cell + space / 2];
+    const gauge = (i) => {
+      const [x, y] = place(i);
       const { fill, bits } = filters[i];
       pen.beginPath();
       if (bits === 0) {
@@ -95,13 +95,29 @@ class FillMap {
         pen.fillRect(x, y + side * (1 - fill), side, side * fill);
         pen.restore();
       }
-      if (i === this.chosen) {
-        pen.beginPath();
-        pen.roundRect(x - 0.5, y - 0.5, side + 1, side + 1, radius);
-        pen.strokeStyle = bits === 0 ? soft : ink;
-        pen.lineWidth = 2;
-        pen.stroke();
+    };
+    // Of the smallest there may be a hundred thousand: a shape and two colors for each would take seconds.
+    const small = (color, part) => {
+      pen.fillStyle = color;
+      for (let i = 0; i < shown; i++) {
+        const [x, y] = place(i);
+        const { fill, bits } = filters[i];
+        part(x, y, fill, bits);
       }
+    };
+    if (cell > 6) {
+      for (let i = 0; i < shown; i++) gauge(i);
+    } else {
+      small(clear, (x, y, _, bits) => (bits === 0 ? pen.fillRect(x + 1.5, y + 1.5, 2, 2) : pen.fillRect(x, y, side, side)));
+      small(set, (x, y, fill, bits) => bits > 0 && pen.fillRect(x, y + side * (1 - fill), side, side * fill));
+    }
+    if (this.chosen < shown) {
+      const [x, y] = place(this.chosen);
+      pen.beginPath();
+      pen.roundRect(x - 0.5, y - 0.5, side + 1, side + 1, radius);
+      pen.strokeStyle = filters[this.chosen].bits === 0 ? soft : ink;
+      pen.lineWidth = 2;
+      pen.stroke();
     }
   }
 }

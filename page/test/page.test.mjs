@@ -700,6 +700,49 @@ test("the map shows which filter is how full", async () => {
   }
 });
 
+test("the map is seen in any colors, and takes new ones", async () => {
+  await drop(stockTable({ keys: USERS.slice(0, 600), values: [1, 3000, 700, 20] }));
+  await page.evaluate(() => filePart.map.select(filePart.map.filters.findLastIndex(({ bits }) => bits > 0)));
+  const look = () => page.evaluate(() => {
+    const { canvas, cell, columns, filters, chosen, host } = filePart.map;
+    const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    const color = (fill) => {
+      pen.fillStyle = fill;
+      pen.fillRect(0, 0, 1, 1);
+      return pen.getImageData(0, 0, 1, 1).data.slice(0, 3).join();
+    };
+    const style = getComputedStyle(host);
+    const wanted = ["set", "clear", "ink"].map((name) => color(style.getPropertyValue(`--${name}`)));
+    const behind = color(getComputedStyle(document.querySelector(".card")).backgroundColor);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(canvas, 0, 0);
+    const at = (i, y) => {
+      const x = ((i % columns) + 0.5) * cell * devicePixelRatio;
+      return pen.getImageData(x, (Math.floor(i / columns) * cell + y) * devicePixelRatio, 1, 1).data.slice(0, 3).join();
+    };
+    const made = filters.findIndex(({ fill }) => fill > 0.25 && fill < 0.7);
+    const none = filters.findIndex(({ bits }) => bits === 0);
+    return { drawn: [at(made, cell - 3), at(made, 3), at(chosen, 1)], empty: at(none, cell / 2), wanted, behind };
+  });
+  const seen = new Set();
+  for (const media of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }, { colorScheme: "light" }, { forcedColors: "none" }]) {
+    await page.emulateMedia(media);
+    // The page is told a moment later.
+    let looked = await look();
+    for (let i = 0; i < 40 && String(looked.drawn) !== String(looked.wanted); i++) {
+      await page.waitForTimeout(50);
+      looked = await look();
+    }
+    const { drawn, empty, wanted, behind } = looked;
+    assert.deepEqual(drawn, wanted, JSON.stringify(media));
+    const [set, clear] = drawn;
+    assert.equal(new Set([set, clear, behind]).size, 3, `a gauge is seen: ${JSON.stringify(media)}`);
+    assert.notEqual(empty, behind, `the place of one that is not there, too: ${JSON.stringify(media)}`);
+    seen.add([set, clear].join());
+  }
+  assert.ok(seen.size >= 3, "each has colors of its own");
+});
+
 test("a file with deletions, one without filters, and files that are none", async () => {
   await drop(stockTable({ keys: FRUIT, deleted: ["fig"] }));
   await page.fill("#file-key", "fig");
@@ -1016,6 +1059,79 @@ test("a file cannot take what the page does not have", async () => {
   assert.ok(notes.includes(refused), String(notes));
   assert.equal(notes.at(-1), "cannot be read: there is no memory for it in this tab");
   assert.match(await check("plum"), /Maybe there, and it is/);
+});
+
+test("a file that was made to take time does not hold the page", async () => {
+  const path = join(folder, "slow");
+  // How long it takes, and how long the page did nothing else.
+  const held = async (bytes) => {
+    writeFileSync(path, bytes);
+    await page.evaluate(() => {
+      document.getElementById("file-note").textContent = "";
+      let last = performance.now();
+      const look = () => {
+        const now = performance.now();
+        globalThis.longest = Math.max(globalThis.longest, now - last);
+        last = now;
+      };
+      globalThis.longest = 0;
+      clearInterval(globalThis.looking);
+      globalThis.looking = setInterval(look, 5);
+    });
+    await page.setInputFiles("#file", path);
+    await page.waitForFunction(() => !/^$|^Reading/.test(document.getElementById("file-note").textContent));
+    // What is done for the last key as well, and what is drawn in the end.
+    await page.evaluate(async () => {
+      if (filePart.keys.length) await filePart.find(keyText(filePart.keys.at(-1)));
+      await pause(50);
+    });
+    return page.evaluate(() => globalThis.longest);
+  };
+  const none = Buffer.alloc(0);
+  const end = (i) => Buffer.concat([Buffer.from(String(i).padStart(6, "0")), version]);
+
+  // Keys that take fifty thousand times their block: 50 GB, if each is looked at as a whole.
+  const long = Buffer.alloc(1 << 20, "k");
+  const sharing = [[0, Buffer.concat([long, end(0)]), none]];
+  for (let i = 1; i < 50_000; i++) sharing.push([long.length, end(i), none]);
+  const first = await held(craft(sharing, oneFilter()));
+  assert.match(await page.textContent("#file-note"), /1 data block with 50,000 keys\. Its filters are LevelDB's own bloom filters\.$/);
+
+  // A hundred thousand keys of as many bits as there are.
+  const short = Array.from({ length: 100_000 }, (_, i) => [0, end(i), none]);
+  const wide = Buffer.concat([Buffer.alloc(400_000, 0xff), Buffer.from([30]), words([0, 400_001, 400_001]), Buffer.from([11])]);
+  const second = await held(craft(short, wide));
+  assert.match(await page.textContent("#file-chosen"), /set by 100,000 keys .* The first 5,000 of them are shown here\./);
+  assert.match(await page.textContent("#file-verdict"), /Maybe there, and it is/);
+
+  // As many filters as the page takes.
+  const filters = 1 << 18;
+  const small = Buffer.concat([Buffer.from(Array.from({ length: 2 * filters }, (_, i) => [0xff, 6, 0, 6][i % 4])), words(Array.from({ length: filters + 2 }, (_, i) => 2 * Math.min(i, filters))), Buffer.from([11])]);
+  await page.evaluate(() => {
+    const { beginPath } = CanvasRenderingContext2D.prototype;
+    globalThis.shapes = 0;
+    CanvasRenderingContext2D.prototype.beginPath = function () {
+      globalThis.shapes++;
+      beginPath.call(this);
+    };
+  });
+  const third = await held(craft([[0, end(0), none]], small));
+  assert.equal(await page.evaluate(() => filePart.map.filters.length), filters);
+  const [drawn, wanted] = await page.evaluate(() => {
+    const { canvas, cell, columns, host } = filePart.map;
+    const pen = new OffscreenCanvas(columns * cell, 2 * cell).getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const at = (i) => [...pen.getImageData(((i % columns) + 0.5) * cell, (Math.floor(i / columns) + 0.5) * cell, 1, 1).data.slice(0, 3)].join();
+    const style = getComputedStyle(host);
+    const [set, clear] = ["set", "clear"].map((name) => style.getPropertyValue(`--${name}`).match(/\d+/g).slice(0, 3).join());
+    const some = [1, 2, columns - 2, columns + 1, columns + 2];
+    return [some.map(at), some.map((i) => (i % 2 ? clear : set))];
+  });
+  assert.deepEqual(drawn, wanted, "every other filter is full");
+  // What takes longest where there is nothing to see.
+  const shapes = await page.evaluate(() => globalThis.shapes);
+  assert.ok(shapes < 1000, `${shapes} shapes`);
+  assert.ok(Math.max(first, second, third) < 5000, `held for ${[first, second, third].map(Math.round)} ms`);
 });
 
 test("a filter of any size is drawn as far as a canvas goes, and at once", async () => {
