@@ -166,7 +166,7 @@ fn compare(result: io::Result<Version>, expected: Expected) {
         assert_eq!((number, found.level, found.size), (expected_number, *level, *size));
         let sequence = smallest.sequence ^ u64::from(planted(&smallest.user_key));
         assert_eq!(found.smallest.sequence, sequence, "{smallest:x?}");
-        assert_eq!((&found.smallest.user_key, &found.largest), (&smallest.user_key, largest));
+        assert_eq!((&found.smallest.user_key, &*found.largest), (&smallest.user_key, largest));
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use leveldb_bloom_table::InternalKey;
 
@@ -37,8 +38,8 @@ pub struct LiveTable {
     /// The bytes of its file, by which LevelDB finds its end.
     pub size: u64,
     /// What its first and its last entry are.
-    pub smallest: Stored,
-    pub largest: Stored,
+    pub smallest: Arc<Stored>,
+    pub largest: Arc<Stored>,
 }
 
 /// A stored key, in the order of bytes and from new writes to old ones.
@@ -312,8 +313,8 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             7 => {
                 let level = level(record, version)?;
                 let (number, size) = (varint(record)?, varint(record)?);
-                let smallest = InternalKey::parse(bytes(record)?)?.into();
-                let largest = InternalKey::parse(bytes(record)?)?.into();
+                let smallest = Arc::new(InternalKey::parse(bytes(record)?)?.into());
+                let largest = Arc::new(InternalKey::parse(bytes(record)?)?.into());
                 added.push((number, LiveTable { level, size, smallest, largest }));
             }
             _ => return None,
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(version.tables[&6].size, 99);
         let stored = |key: u8| Stored { user_key: vec![key], sequence: 0 };
         let LiveTable { smallest, largest, .. } = &version.tables[&6];
-        assert_eq!((smallest, largest), (&stored(b'a'), &stored(b'z')));
+        assert_eq!((&**smallest, &**largest), (&stored(b'a'), &stored(b'z')));
     }
 
     #[test]

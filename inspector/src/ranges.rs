@@ -13,12 +13,12 @@ use crate::text::key;
 /// The keys for which a Get looks into a table.
 pub struct Range {
     level: u32,
-    smallest: Stored,
-    largest: Stored,
+    smallest: Arc<Stored>,
+    largest: Arc<Stored>,
     /// Of the tables that LevelDB's binary search compares with on its way to this one: for what is not
-    /// behind the first, or is behind the second, it goes elsewhere.
-    after: Option<Stored>,
-    up_to: Option<Stored>,
+    /// behind the first, or is behind the second, it goes elsewhere. One may be that of half of the tables.
+    after: Option<Arc<Stored>>,
+    up_to: Option<Arc<Stored>>,
     /// There is nothing between the two.
     never: bool,
     /// The next table of the level begins with other writes of the largest key.
@@ -112,12 +112,12 @@ impl Range {
 
     /// An entry of the largest key that is older than the range.
     pub fn ends_before(&self, last: &Stored) -> bool {
-        self.largest.user_key == last.user_key && self.largest < *last
+        self.largest.user_key == last.user_key && *self.largest < *last
     }
 
     /// The range does not end with what is the last entry.
     pub fn ends_behind(&self, last: &Stored) -> bool {
-        self.largest > *last
+        *self.largest > *last
     }
 }
 
@@ -143,7 +143,7 @@ pub fn of(version: &Version) -> (BTreeMap<u64, Arc<Range>>, Vec<Untrue>) {
     for (level, mut tables) in levels {
         tables
             .sort_by(|(a, first), (b, second)| first.smallest.cmp(&second.smallest).then(a.cmp(b)));
-        let mut furthest: Option<(u64, &Stored)> = None;
+        let mut furthest: Option<(u64, &Arc<Stored>)> = None;
         for (i, &(number, table)) in tables.iter().enumerate() {
             let LiveTable { smallest, largest, .. } = table;
             let (mut after, mut up_to, mut goes_on) = (None, None, false);
@@ -175,8 +175,11 @@ pub fn of(version: &Version) -> (BTreeMap<u64, Arc<Range>>, Vec<Untrue>) {
 /// As LevelDB's FindFile (db/version_set.cc) looks for the first table whose largest key is not before
 /// the one that is looked for: the most of those that must be before it to come to table `wanted`, and
 /// the least of those that must not. Where ranges do not overlap, these are the table before and itself.
-fn on_the_way(tables: &[(u64, &LiveTable)], wanted: usize) -> (Option<Stored>, Option<Stored>) {
-    let (mut after, mut up_to): (Option<&Stored>, Option<&Stored>) = (None, None);
+fn on_the_way(
+    tables: &[(u64, &LiveTable)],
+    wanted: usize,
+) -> (Option<Arc<Stored>>, Option<Arc<Stored>>) {
+    let (mut after, mut up_to): (Option<&Arc<Stored>>, Option<&Arc<Stored>>) = (None, None);
     let (mut left, mut right) = (0, tables.len());
     while left < right {
         let middle = (left + right) / 2;
@@ -202,7 +205,7 @@ mod tests {
 
     fn version(level: u32, tables: &[(Stored, Stored)]) -> Version {
         let tables = tables.iter().enumerate().map(|(i, (smallest, largest))| {
-            let (smallest, largest) = (smallest.clone(), largest.clone());
+            let (smallest, largest) = (smallest.clone().into(), largest.clone().into());
             (i as u64, LiveTable { level, size: 0, smallest, largest })
         });
         let tables = tables.collect();

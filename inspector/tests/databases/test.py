@@ -1104,6 +1104,18 @@ class Unusual(unittest.TestCase):
             done = command(*way, path, **limited_to_what_it_writes_to(30))
             self.assertIn(done.returncode, (0, 1), done.stderr[-300:])
 
+    def test_a_key_of_many_ranges_is_kept_once(self):
+        # By way of the one in the middle LevelDB looks for half of the others.
+        count, long = 401, b"z" * 500_000
+        changes = [(1, i + 10, 100, tables.internal(b"%06d" % i),
+                    tables.internal(long if i == count // 2 else b"%06d" % i)) for i in range(count)]
+        path = folder("long-ranges")
+        written("long-ranges/CURRENT", b"MANIFEST-000002\n")
+        written("long-ranges/MANIFEST-000002", tables.manifest(changes))
+        for way in ["verify"], ["inspect", "--json"], ["probe", "--json"]:
+            done = command(*way, path, *["k"] * (way[0] == "probe"), **limited_to_what_it_writes_to(30))
+            self.assertEqual(done.returncode, 1, done.stderr[-300:])
+
     def test_the_newest_write_comes_first(self):
         def one(key, sequence):
             return tables.internal(key, sequence)
