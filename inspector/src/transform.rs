@@ -49,25 +49,33 @@ impl Transform {
 pub struct Search {
     fitting: Vec<Transform>,
     tried: usize,
+    /// The bytes of keys that may still be hashed.
+    left: u64,
 }
 
 /// So many keys cannot match by chance, at any usual rate of false positives.
 const ENOUGH: usize = 20;
 const MOST: usize = 2000;
 
+/// Enough for [`ENOUGH`] keys of half a megabyte, or [`MOST`] of 5 KB: those of gigabytes would take hours.
+const HASHED: u64 = 1 << 30;
+
 impl Default for Search {
     fn default() -> Self {
         let suffixes = (1..=32).map(Transform::WithoutLast);
         let prefixes = (1..=32).flat_map(|n| [Transform::WithoutFirst(n), Transform::First(n)]);
         let others = [Transform::Lowercase, Transform::WithoutTrailingSpaces];
-        Search { fitting: others.into_iter().chain(suffixes).chain(prefixes).collect(), tried: 0 }
+        let fitting = others.into_iter().chain(suffixes).chain(prefixes).collect();
+        Search { fitting, tried: 0, left: HASHED }
     }
 }
 
 impl Search {
     pub fn mismatch(&mut self, key: &[u8], filter: &[u8]) {
-        if self.tried < MOST && !filter.is_empty() {
+        let len = self.fitting.len() as u64 * key.len() as u64;
+        if self.tried < MOST && len <= self.left && !filter.is_empty() {
             self.tried += 1;
+            self.left -= len;
             self.fitting.retain(|transform| {
                 transform.apply(key).is_some_and(|key| key_may_match(&key, filter))
             });
@@ -109,5 +117,16 @@ mod tests {
             search.mismatch(key.as_bytes(), &filter);
         }
         assert_eq!(search.found(), None);
+    }
+
+    #[test]
+    fn long_keys_are_tried_as_far_as_that_does_not_take_long() {
+        for (len, least, most) in [(500_000, ENOUGH, 100), (5000, MOST, MOST), (20_000_000, 0, 0)] {
+            let (mut search, key) = (Search::default(), vec![b'k'; len]);
+            // A filter that matches whatever becomes of the keys.
+            (0..MOST).for_each(|_| search.mismatch(&key, &[0xff, 0xff, 1]));
+            assert!((least..=most).contains(&search.tried), "{}", search.tried);
+            assert_eq!(search.found().is_some(), search.tried >= ENOUGH);
+        }
     }
 }
