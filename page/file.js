@@ -7,6 +7,9 @@ const POLICY = "leveldb.BuiltinBloomFilter2";
 // A table holds versions of a key until a compaction drops all but the newest; filters count each.
 const keysOf = ({ keys, entries }) => `${plural(keys, "key")}${entries > keys ? ` in ${grouped(entries)} entries` : ""}`;
 
+// A name out of a file, or of one, may hold anything: what would end or turn a line is escaped.
+const nameOf = (name) => shortened(name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`));
+
 class FilePart {
   constructor(bloom) {
     this.bloom = bloom;
@@ -69,7 +72,7 @@ class FilePart {
     const turn = ++this.turn;
     // The file before goes first: its memory with it, and nothing stands below another one's name.
     this.close();
-    this.note(`Reading ${file.name} …`);
+    this.note(`Reading ${nameOf(file.name)} …`);
     // A moment to show that.
     await pause(30);
     try {
@@ -84,7 +87,7 @@ class FilePart {
       this.close();
       // The wasm ends at once where it finds no memory.
       const why = error instanceof WebAssembly.RuntimeError ? "it takes more memory than there is in this tab" : error.message;
-      this.note(`${file.name} cannot be read: ${why}`, "note trouble");
+      this.note(`${nameOf(file.name)} cannot be read: ${why}`, "note trouble");
       return;
     }
     $("zone").scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
@@ -103,13 +106,13 @@ class FilePart {
   show(file, others) {
     const { table } = this;
     const made = table.filters.filter(({ bits }) => bits > 0);
-    const note = [`${file.name}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
+    const note = [`${nameOf(file.name)}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
     if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
     else if (table.policy === POLICY) note.push("Its filters are LevelDB's own bloom filters.");
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
-    } else note.push(`Its filters are those of another policy, ${table.policy}: what is drawn here is their bytes, read as LevelDB's.`);
-    if (table.others !== "") note.push(`It has filters of ${table.others} as well, which are not looked at: LevelDB asks those that have its policy's name.`);
+    } else note.push(`Its filters are those of another policy, ${nameOf(table.policy)}: what is drawn here is their bytes, read as LevelDB's.`);
+    if (table.others !== "") note.push(`It has filters of ${nameOf(table.others)} as well, which are not looked at: LevelDB asks those that have its policy's name.`);
     if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
     if (others > 0) note.push(`It is shown alone: ${plural(others, "file")} more came with it.`);
     this.note(note.join(" "));

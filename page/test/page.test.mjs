@@ -989,7 +989,7 @@ const varint = (number) => {
 const words = (numbers) => Buffer.from(Uint32Array.from(numbers).buffer);
 
 // A table with one data block, of entries that are given as shared length, key and value.
-function craft(entries, filters) {
+function craft(entries, filters, policy = "leveldb.BuiltinBloomFilter2") {
   const parts = [];
   let at = 0;
   const write = (contents) => {
@@ -1006,7 +1006,7 @@ function craft(entries, filters) {
   ]));
   const data = block(entries);
   const index = [[0, Buffer.from("z\x01\0\0\0\0\0\0\0"), data]];
-  const metaindex = block([[0, Buffer.from("filter.leveldb.BuiltinBloomFilter2"), write(filters)]]);
+  const metaindex = block([[0, Buffer.from(`filter.${policy}`), write(filters)]]);
   const footer = Buffer.alloc(48);
   Buffer.concat([metaindex, block(index)]).copy(footer);
   footer.writeBigUInt64LE(0xdb4775248b80fb57n, 40);
@@ -1059,6 +1059,22 @@ test("a file cannot take what the page does not have", async () => {
   assert.ok(notes.includes(refused), String(notes));
   assert.equal(notes.at(-1), "cannot be read: there is no memory for it in this tab");
   assert.match(await check("plum"), /Maybe there, and it is/);
+});
+
+test("a name in a file turns no line, nor fills the page", async () => {
+  const path = join(folder, "named");
+  const one = [[0, Buffer.concat([Buffer.from("a"), version]), Buffer.alloc(0)]];
+  const said = async (policy) => {
+    writeFileSync(path, craft(one, oneFilter(), policy));
+    return drop(path);
+  };
+  assert.match(await said("a\u202e\n\u2028<b>é"), /another policy, a\\u\{202e\}\\u\{a\}\\u\{2028\}<b>é: what is/);
+  assert.match(await said("n".repeat(1_000_000)), /another policy, n{100}… \(1,000,000 characters\): what is/);
+  const note = await page.evaluate(async () => {
+    await filePart.open(new File(["no table"], "b\u202e.ldb"));
+    return document.getElementById("file-note").textContent;
+  });
+  assert.match(note, /^b\\u\{202e\}\.ldb cannot be read: /);
 });
 
 test("a file that was made to take time does not hold the page", async () => {
