@@ -49,7 +49,9 @@ const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
-    let to_stdout = args.html.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    // Opened by its other name, a file at stdout would have the report and what is shown in one place.
+    let to_stdout =
+        args.html.as_ref().is_some_and(|path| path.as_os_str() == "-" || *path == *"/dev/stdout");
     if to_stdout && args.json {
         return Err("--json and --html - both write to stdout; name a file after --html".into());
     }

@@ -1692,6 +1692,10 @@ class Unusual(unittest.TestCase):
         done = command("inspect", "--html", "-", path, cwd=WORK)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, read(page).decode())
+        # Where stdout is a file, it is the same one by another name.
+        with open(page + ".2", "wb") as file:
+            subprocess.run([COMMAND, "inspect", "--html", "/dev/stdout", path], stdout=file, check=True)
+        self.assertEqual(read(page + ".2"), read(page))
         done = command("inspect", "--html", "-", "--json", path, cwd=WORK)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("both write to stdout", done.stderr)
