@@ -133,12 +133,17 @@ impl<'k> Comparison<'k> {
             self.same = 0;
             return other.cmp(self.key);
         }
-        let from = self.same.min(shared).min(other.len());
+        let from = self.known(other, shared);
         let (rest, others) =
             (self.key.get(from..).unwrap_or(&[]), other.get(from..).unwrap_or(&[]));
         let more = rest.iter().zip(others).take_while(|(a, b)| a == b).count();
         self.same = from + more;
         others.get(more).cmp(&rest.get(more))
+    }
+
+    /// How many bytes need not be compared again.
+    fn known(&self, other: &[u8], shared: usize) -> usize {
+        self.same.min(shared).min(other.len())
     }
 }
 
@@ -154,7 +159,9 @@ impl<'a> Entries<'a> {
     /// # Errors
     /// Where the bytes are not an entry. After an error there are no more entries.
     #[allow(clippy::should_implement_trait)]
-    #[inline]
+    // Always: otherwise entries go through memory, and `leveldb-bloom verify` takes 1.14 times as long for
+    // keys of 16 bytes (AMD EPYC of the fourth generation, 2026-11-27).
+    #[inline(always)]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, Error> {
         let at = self.block.entries.len() - self.rest.0.len();
         match self.step(at) {
@@ -325,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A block of 300 KB that has 4 GB of keys: 30,000 comparisons of two whole ones take many seconds.
+    /// A block of 300 KB that has 4 GB of keys, of which all but the first's 128 KB need no second look.
     #[test]
     fn keys_that_share_all_but_their_ends_are_walked_over_at_once() {
         let mut entries = b"\0\x80\x80\x08\0".to_vec();
@@ -336,14 +343,12 @@ mod tests {
         let sought = vec![b'k'; 1 << 17];
         let contents = block(&entries, &[0]);
         let mut entries = Block::parse(&contents, Part::Data, 0).unwrap().entries();
-        let (mut comparison, mut compared) = (Comparison::with(&sought), 0);
-        let start = std::time::Instant::now();
-        let mut equal = 0;
+        let mut comparison = Comparison::with(&sought);
+        let (mut known, mut equal) = (0, 0);
         while let Some(entry) = entries.next().unwrap() {
-            compared += sought.len() - entry.shared;
-            equal += usize::from(comparison.next(entry.key, entry.shared).is_eq());
+            known += comparison.known(entry.key, entry.shared) as u64;
+            equal += u64::from(comparison.next(entry.key, entry.shared).is_eq());
         }
-        assert_eq!((equal, compared), ((1 << 15) + 1, 1 << 17));
-        assert!(start.elapsed().as_millis() < 500, "{:?}", start.elapsed());
+        assert_eq!((equal, known), ((1 << 15) + 1, 1 << 32));
     }
 }
