@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -101,8 +102,7 @@ TEST_F(FaultsTest, ForkBetweenCreateAndUse) {
 
 leveldb_bloom_policy* across_fork = nullptr;
 
-// A program that closes its database before fork and opens it again on both sides. Its handlers are
-// there before ours, which come with the first policy that counts: before the tests below.
+// A program that closes its database before fork and opens it again on both sides.
 TEST_F(FaultsTest, HandlersOfForkMayCreateAndDestroy) {
   const auto close = [] {
     leveldb_bloom_policy_destroy(across_fork);
@@ -123,6 +123,36 @@ TEST_F(FaultsTest, HandlersOfForkMayCreateAndDestroy) {
     int status = -1;
     waitpid(child, &status, 0);
     _exit(status == 0 && across_fork != nullptr ? 0 : 1);
+  }
+  EXPECT_EQ(0, ExitStatusOf(program));
+}
+
+// A handler that forks while it interrupts what it knows nothing of. It waits for nobody.
+TEST_F(FaultsTest, ForkInAHandlerOfASignal) {
+  static volatile sig_atomic_t forks = 0;
+  const pid_t program = fork();
+  if (program == 0) {
+    setpgid(0, 0);
+    signal(SIGALRM, [](int) { kill(0, SIGKILL); });
+    alarm(20);
+    setenv("LEVELDB_BLOOM_STATS", "/dev/null", 1);
+    signal(SIGPROF, [](int) {
+      const int before = errno;
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      int status = -1;
+      forks = forks + (waitpid(child, &status, 0) == child && status == 0);
+      errno = before;
+    });
+    const itimerval often = {{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_PROF, &often, nullptr);
+    std::vector<leveldb_bloom_policy*> policies(3000);
+    while (forks < 30) {
+      for (auto& policy : policies) policy = leveldb_bloom_policy_create(10);
+      // The oldest first: the list of those that count is gone through for each.
+      for (auto& policy : policies) leveldb_bloom_policy_destroy(policy);
+    }
+    _exit(0);
   }
   EXPECT_EQ(0, ExitStatusOf(program));
 }

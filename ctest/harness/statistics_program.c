@@ -6,8 +6,9 @@
  * returned, where a C++ program's global objects end, all do their work there, and some are destroyed; or
  * they are left, and a handler that runs then ends the program at once (cut); or they are left by the program
  * and two children of its own (fork), each of which asks the first policy once more; or left where the
- * program ends by quick_exit; or destroyed while fork waits for another thread of the program (lock). With
- * FILE, that is opened with FLAGS (those of open, a number) and has the number of stderr, which is closed. */
+ * program ends by quick_exit; or destroyed while fork waits for another thread of the program (lock; first,
+ * where it waits after all other handlers of fork). With FILE, that is opened with FLAGS (those of open, a
+ * number) and has the number of stderr, which is closed. */
 
 #include <fcntl.h>
 #include <leveldb_bloom.h>
@@ -90,7 +91,7 @@ static void* DestroyInThread(void* unused) {
   return unused;
 }
 
-/* As a program does that waits before fork for whoever has its lock: it must not have ours by then. */
+/* As a program does that waits before fork for whoever has its lock: that one may want ours by then. */
 static void DestroyElsewhere(void) {
   pthread_t thread;
   struct timespec end;
@@ -101,6 +102,17 @@ static void DestroyElsewhere(void) {
     _exit(7);
   }
 }
+
+/* Before any constructor, our library's too: of all handlers that run before fork, the first that is registered
+ * is the last. */
+static void Begin(int argc, char** argv, char** environment) {
+  (void)environment;
+  if (argc > 1 && strcmp(argv[1], "first") == 0 && pthread_atfork(DestroyElsewhere, NULL, NULL) != 0) {
+    _exit(3);
+  }
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*begin)(int, char**, char**) = Begin;
 
 static int ForkLocked(void) {
   int status;
@@ -135,7 +147,8 @@ int main(int argc, char** argv) {
   } else if (strcmp(argv[1], "lock") == 0) {
     if (pthread_atfork(DestroyElsewhere, NULL, NULL) != 0) return 3;
   } else if (strcmp(argv[1], "destroy") != 0 && strcmp(argv[1], "leave") != 0 &&
-             strcmp(argv[1], "fork") != 0 && strcmp(argv[1], "quick") != 0) {
+             strcmp(argv[1], "fork") != 0 && strcmp(argv[1], "quick") != 0 &&
+             strcmp(argv[1], "first") != 0) {
     return 2;
   }
   for (i = 1; i <= count; i++) {
@@ -144,7 +157,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(argv[1], "destroy") == 0) DestroyAll();
   if (strcmp(argv[1], "fork") == 0 && !Fork()) return 5;
-  if (strcmp(argv[1], "lock") == 0 && !ForkLocked()) return 5;
+  if ((strcmp(argv[1], "lock") == 0 || strcmp(argv[1], "first") == 0) && !ForkLocked()) return 5;
   printf("%s\n", getauxval(AT_SECURE) ? "secure" : "not secure");
   if (strcmp(argv[1], "quick") == 0) {
     fflush(stdout);

@@ -169,11 +169,14 @@ TEST_F(StatisticsTest, ChildrenOfForkWriteWhatTheyDid) {
   EXPECT_EQ((std::map<uint64_t, int>{{1, 4}, {2, 2}, {3, 2}}), queries);
 }
 
-// A host's own handlers, registered before its first policy, run before fork takes our lock.
+// While a host's own handlers of fork run, whether before or after ours, its other threads go on.
 TEST_F(StatisticsTest, PoliciesEndWhileForkWaits) {
-  const ChildResult result = Run(file(), "lock", 3);
-  ExpectSilent(result);
-  ExpectLines(ReadFile(file()), result.pid, 3, false);
+  for (const std::string how : {"lock", "first"}) {
+    SCOPED_TRACE(how);
+    const ChildResult result = Run(folder_.Path(how), how.c_str(), 3);
+    ExpectSilent(result);
+    ExpectLines(ReadFile(folder_.Path(how)), result.pid, 3, false);
+  }
 }
 
 TEST_F(StatisticsTest, FileThatCannotBeWritten) {

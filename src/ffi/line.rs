@@ -69,19 +69,7 @@ impl Line {
     /// here for which pthread_cancel was called: it would leave its policy half destroyed.
     #[inline(never)]
     pub(super) fn write_to(&self, path: Option<&CStr>) {
-        unsafe extern "C" {
-            // Not in the crate libc.
-            fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-        }
-        /// In glibc and musl.
-        const PTHREAD_CANCEL_DISABLE: c_int = 1;
-
-        let mut cancel_state = 0;
-        // SAFETY: one of the two states there are, and a place for the one before.
-        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancel_state) };
-        self.append_to(path);
-        // SAFETY: the state that the call above returned; NULL is allowed.
-        unsafe { pthread_setcancelstate(cancel_state, ptr::null_mut()) };
+        without_cancellation(|| self.append_to(path));
     }
 
     fn append_to(&self, path: Option<&CStr>) {
@@ -104,6 +92,23 @@ impl Line {
             }
         }
     }
+}
+
+/// Runs what would end a thread for which pthread_cancel was called.
+pub(super) fn without_cancellation(run: impl FnOnce()) {
+    unsafe extern "C" {
+        // Not in the crate libc.
+        fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+    }
+    /// In glibc and musl.
+    const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+    let mut before = 0;
+    // SAFETY: one of the two states there are, and a place for the one before.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
+    run();
+    // SAFETY: the state that the call above returned; NULL is allowed.
+    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
 }
 
 /// Runs `write`, which returns whether it succeeded, and takes back the signal that it may have

@@ -259,7 +259,7 @@ impl Reserve {
             if let Some(filter) = NonNull::new(self.0.swap(ptr::null_mut(), Ordering::AcqRel)) {
                 return filter;
             }
-            pause();
+            pause(MILLISECOND);
         }
     }
 }
@@ -269,15 +269,18 @@ pub(super) fn allocate_at_last(len: usize) -> NonNull<u8> {
     loop {
         match allocate_unset(len) {
             Some(memory) => return memory,
-            None => pause(),
+            None => pause(MILLISECOND),
         }
     }
 }
 
-fn pause() {
-    let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-    // SAFETY: a valid time; the second argument may be NULL.
-    unsafe { libc::nanosleep(&millisecond, ptr::null_mut()) };
+const MILLISECOND: u32 = 1_000_000;
+
+/// Waits for so many nanoseconds, or up to a signal.
+pub(super) fn pause(nanoseconds: u32) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds as _ };
+    // SAFETY: a time; the second argument may be NULL.
+    unsafe { libc::nanosleep(&time, ptr::null_mut()) };
 }
 
 impl Drop for Reserve {

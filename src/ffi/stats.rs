@@ -5,12 +5,12 @@
 
 use core::ffi::{CStr, c_int};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use super::check::Check;
 use super::environment::environment;
 use super::lifetime::Owner;
-use super::line::Line;
+use super::line::{Line, without_cancellation};
 use super::memory::{self, Text};
 use crate::BloomFilterPolicy;
 
@@ -73,7 +73,7 @@ pub(super) struct Counters {
     /// How many lines there were: one at exit, and another of what was done after it, if that was
     /// anything; or the last.
     lines: AtomicU8,
-    /// The next in the list of living ones, guarded by `LIVING`'s mutex.
+    /// The next in the list of living ones, guarded by `LIVING`.
     next: AtomicPtr<Counters>,
 }
 
@@ -91,46 +91,47 @@ enum Destination {
 }
 
 /// Every policy that counts and lives, for the report at exit.
-static LIVING: Lock = Lock {
-    mutex: core::cell::UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-    forking: AtomicUsize::new(0),
-    first: AtomicPtr::new(ptr::null_mut()),
-};
+static LIVING: Lock = Lock { process: AtomicU32::new(0), first: AtomicPtr::new(ptr::null_mut()) };
 
+/// A lock that is of its process: a child of fork gets a copy of it, which may be held by a thread that the
+/// child does not have. (A mutex would have to be held by who forks; but a handler of fork may wait for a
+/// thread that makes a policy, and a signal's handler that forks may have interrupted one that does.)
 struct Lock {
-    mutex: core::cell::UnsafeCell<libc::pthread_mutex_t>,
-    /// The thread that holds the mutex while it forks, 0 for none. Other handlers of fork run in
-    /// it meanwhile, and may end or make policies.
-    forking: AtomicUsize,
+    /// Of the thread that has the list; 0 where none has.
+    process: AtomicU32,
+    /// The list is whole at every moment: a child of fork may get a copy of it at any.
     first: AtomicPtr<Counters>,
 }
 
-// SAFETY: the mutex is for many threads, and the rest is atomic.
-unsafe impl Sync for Lock {}
-
 impl Lock {
-    /// Hands the list's beginning on while nobody else has the list: a thread that forks has had the
-    /// mutex since `before_fork`.
+    /// Hands the list's beginning on while nobody else in this process has the list.
     fn with(&self, f: impl FnOnce(&AtomicPtr<Counters>)) {
-        let forks = self.forking.load(Ordering::Relaxed) == this_thread();
-        // SAFETY: the mutex was statically initialised, and never moves; this thread unlocks what it
-        // locked.
-        unsafe {
-            if !forks {
-                libc::pthread_mutex_lock(self.mutex.get());
+        self.take();
+        f(&self.first);
+        self.process.store(0, Ordering::Release);
+    }
+
+    // Once, not in each of `with`'s callers.
+    #[inline(never)]
+    fn take(&self) {
+        let (word, this) = (&self.process, this_process());
+        loop {
+            let other = word.load(Ordering::Relaxed);
+            // What a parent's thread had at the moment of fork is free here.
+            if other != this
+                && word.compare_exchange(other, this, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            {
+                return;
             }
-            f(&self.first);
-            if !forks {
-                libc::pthread_mutex_unlock(self.mutex.get());
-            }
+            // Not by yielding, which would not let a thread of less priority go on.
+            without_cancellation(|| memory::pause(20_000));
         }
     }
 }
 
-/// A number that no other living thread has, and never 0. A child of fork keeps its parent's.
-fn this_thread() -> usize {
+fn this_process() -> u32 {
     // SAFETY: takes nothing and cannot fail.
-    unsafe { libc::pthread_self() as usize }
+    unsafe { libc::getpid().unsigned_abs() }
 }
 
 /// Counters for a new policy, if the environment asks for them or for a check (and there is
@@ -170,9 +171,10 @@ pub(super) fn start(policy: &BloomFilterPolicy, route: Route) -> Option<NonNull<
         }
     }
     LIVING.with(|first| {
-        let before = first.swap(counters.as_ptr(), Ordering::Relaxed);
+        let before = first.load(Ordering::Relaxed);
         // SAFETY: `allocate_value` just gave it, and only `finish` frees it.
         unsafe { counters.as_ref() }.next.store(before, Ordering::Relaxed);
+        first.store(counters.as_ptr(), Ordering::Release);
     });
     Some(counters)
 }
@@ -202,9 +204,9 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     }
 }
 
-// Before a program's own constructors: their policies may have something to say to stderr, and their
-// handlers of fork may wait for who makes policies. Here, because whatever links us links this file, and
-// what nothing refers to is left out of an archive that was not optimised as a whole.
+// Before a program's own constructors: their policies may have something to say to stderr, and what their
+// handlers do in a child of fork counts. Here, because whatever links us links this file, and what nothing
+// refers to is left out of an archive that was not optimised as a whole.
 // SAFETY: the section is for functions that the loader calls, which may have no arguments.
 #[unsafe(link_section = ".init_array.00000")]
 #[used]
@@ -212,30 +214,13 @@ static AT_LOAD: extern "C" fn() = at_load;
 
 extern "C" fn at_load() {
     super::stderr::remember();
-    // In a child of fork the threads are gone that could unlock the mutex, so no other may hold it
-    // then.
-    // SAFETY: the functions take no arguments. They stay loaded (`-z nodelete`), or belong to a
-    // module whose handlers glibc drops when it is closed.
-    unsafe {
-        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child));
-    }
-}
-
-extern "C" fn before_fork() {
-    // SAFETY: the mutex was statically initialised, and never moves.
-    unsafe { libc::pthread_mutex_lock(LIVING.mutex.get()) };
-    LIVING.forking.store(this_thread(), Ordering::Relaxed);
-}
-
-extern "C" fn after_fork() {
-    LIVING.forking.store(0, Ordering::Relaxed);
-    // SAFETY: this thread, or in a child its copy, locked it in `before_fork`.
-    unsafe { libc::pthread_mutex_unlock(LIVING.mutex.get()) };
+    // SAFETY: the function takes no arguments. It stays loaded (`-z nodelete`), or belongs to a module
+    // whose handlers glibc drops when it is closed.
+    unsafe { libc::pthread_atfork(None, None, Some(after_fork_in_child)) };
 }
 
 extern "C" fn after_fork_in_child() {
     for_each_living(Counters::forget);
-    after_fork();
 }
 
 // Once more, and as late as it can be: a policy may be a C++ program's global object, or held by one, and
@@ -335,8 +320,7 @@ impl Counters {
         let mut line = Line::new();
         line.text_and_number(
             concat!("{\"version\":\"", env!("CARGO_PKG_VERSION"), "\",\"pid\":"),
-            // SAFETY: takes nothing and cannot fail.
-            unsafe { libc::getpid() }.unsigned_abs().into(),
+            this_process().into(),
         );
         line.text(",\"kernel\":\"");
         line.text(self.policy.kernel().name());
