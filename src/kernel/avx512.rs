@@ -24,8 +24,11 @@
 //!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
 //!    generation 100,000 keys took 1.11 times as long (2026-11-25). The bits of sixteen keys are set
 //!    side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers (but see 8), every lane with a word of each.
-//!    With a byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
+//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. A one is shifted
+//!    by how far a position is behind the beginning of a word, which leaves nothing if it is in another;
+//!    of two probes at a time. Found by comparison instead, the words of 8 to 24 keys took 1.09 to 1.13 times
+//!    as long (AMD EPYC of the fourth generation, 2026-11-27). With a byte per bit (see
+//!    `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
 //!    took 1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
 //!    bits are set in place, by lanes that hold a byte's index and the bit in it; with more than
 //!    `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
@@ -36,11 +39,10 @@
 //! 7. In a batch of keys the next ones are hashed while it is found out who is left of those
 //!    before: small filters are in a register; of larger ones two probes come first, and the others
 //!    for the keys that are then left.
-//! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 32 bytes
+//! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 40 bytes
 //!    that the AVX2 kernel builds with a byte per bit is left to it, if the first two keys and the last
-//!    have one length.
-//!    Through this kernel 28 keys took 1.12 times as long there, 33 keys 1.42 times, 64 keys 1.18
-//!    times, and 1,000 keys 1.12 times (2026-11-27).
+//!    have one length. Through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18 times,
+//!    and 1,000 keys 1.12 times; 28 keys take 0.98 times as long (2026-11-27).
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or moved back to the
 //! last whole word.
@@ -66,7 +68,7 @@ use super::avx2::positions::{TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
-use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
+use positions::{LOW, Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
 
 mod hash;
@@ -107,7 +109,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // Three tell nearly all lists of mixed lengths.
-    if (33..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
+    if (41..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
         && matches!(keys, [a, b, .., z] if a.len() == b.len() && a.len() == z.len())
         && two_turns
     {
@@ -238,16 +240,23 @@ unsafe fn create_in_words<const WORDS: usize>(
     let mut words = [_mm512_setzero_si512(); LANES];
     each_hashed(keys, |h| {
         for &h in h {
-            let mut sums = first_sums(h);
-            for _ in 0..k {
-                let p = modulus.rem(sums);
-                let bit = _mm512_rolv_epi64(_mm512_set1_epi64(1), p);
-                let place = _mm512_srli_epi64(p, 6);
+            let (mut sums, delta) = (first_sums(h), deltas(h));
+            let mut left = k;
+            while left > 0 {
+                let a = modulus.rem(sums);
+                // Of an odd number of probes the last comes twice.
+                let another = if left == 1 { 0 } else { LOW };
+                sums = _mm512_mask_add_epi32(sums, another, sums, delta);
+                let b = modulus.rem(sums);
+                sums = _mm512_add_epi32(sums, delta);
                 for w in 0..WORDS {
-                    let here = _mm512_cmpeq_epi64_mask(place, _mm512_set1_epi64(w as i64));
-                    words[w] = _mm512_mask_or_epi64(words[w], here, words[w], bit);
+                    let to_word = _mm512_set1_epi64(-64 * w as i64);
+                    let a = one_at(_mm512_add_epi64(a, to_word));
+                    let b = one_at(_mm512_add_epi64(b, to_word));
+                    // words | a | b
+                    words[w] = _mm512_ternarylogic_epi64::<0xfe>(words[w], a, b);
                 }
-                sums = _mm512_add_epi32(sums, deltas(h));
+                left = left.saturating_sub(2);
             }
         }
     });
@@ -262,6 +271,25 @@ unsafe fn create_in_words<const WORDS: usize>(
     let mask = _bzhi_u64(u64::MAX, array.len() as u32);
     // SAFETY: the mask has a one for each byte of the array, and only these are written.
     unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
+}
+
+/// In each lane of 64 bits the one at `place`; none if that is not within it. Not by the intrinsic: for
+/// that the compiler adds a comparison, because its own shift may not go so far.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn one_at(place: __m512i) -> __m512i {
+    let one;
+    // SAFETY: the instruction is AVX-512's, and has its operands in registers.
+    unsafe {
+        core::arch::asm!(
+            "vpsllvq {one}, {first}, {place}",
+            one = lateout(zmm_reg) one,
+            first = in(zmm_reg) _mm512_set1_epi64(1),
+            place = in(zmm_reg) place,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    one
 }
 
 /// # Safety
