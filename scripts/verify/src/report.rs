@@ -107,7 +107,7 @@ Each door's code is seen to be ours, and LevelDB's to be LevelDB's, by the file 
 from, and the kernel and the route by the library's statistics. `scripts/verify.sh --planted` puts a
 wrong bit and a wrong answer into each door of each kernel in turn, and sees each one found.
 
-On AMD's fourth generation (family 25) the kernel avx512 leaves filters of 34 to 4,097 bytes to the code of
+On AMD's fourth generation (family 25) the kernel avx512 leaves filters of 42 to 4,097 bytes to the code of
 avx2 where the first two keys and the last have one length.
 
 - Rust API: `append_filter` and `key_may_match`; many keys: `keys_may_match`; many filters:
