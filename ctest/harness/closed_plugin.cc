@@ -1,9 +1,11 @@
 // A plugin with our archive (PLUGIN), whose policy is left when it is closed, and works on until the plugin's
 // global objects are destroyed; and the program that closes it. With a file's name, that opens the file in
-// stderr's place before, closed on exec as those of LevelDB, and fails if anything is written to it.
+// stderr's place before, closed on exec as those of LevelDB, and fails if anything is written to it; with -, it
+// has exec close stderr, as Node does.
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #ifdef PLUGIN
 
@@ -41,7 +43,10 @@ extern "C" void run() {
 #include <unistd.h>
 
 int main(int count, char** arguments) {
-  if (count > 2) {
+  const bool marked = count > 2 && strcmp(arguments[2], "-") == 0;
+  const bool closed = count > 2 && !marked;
+  if (marked && fcntl(STDERR_FILENO, F_SETFD, FD_CLOEXEC) != 0) return 3;
+  if (closed) {
     close(STDERR_FILENO);
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     if (open(arguments[2], flags, 0600) != STDERR_FILENO) return 3;
@@ -50,7 +55,7 @@ int main(int count, char** arguments) {
   if (plugin == nullptr) return fputs(dlerror(), stderr), 1;
   reinterpret_cast<void (*)()>(dlsym(plugin, "run"))();
   if (dlclose(plugin) != 0 || dlopen(arguments[1], RTLD_LAZY | RTLD_NOLOAD) != nullptr) return 2;
-  if (count > 2) {
+  if (closed) {
     struct stat file;
     return fstat(STDERR_FILENO, &file) == 0 && file.st_size == 0 ? 0 : 4;
   }

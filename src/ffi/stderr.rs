@@ -15,12 +15,12 @@ use libc::{fstat64 as fstat, stat64 as stat};
 /// was none.
 static AT_LOAD: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// For the moment of loading. What exec closes was opened in this process, before it loaded us: it is no
-/// stderr.
+/// For the moment of loading. A regular file that exec closes was opened in this process, before it loaded
+/// us, and may be a database's. (Node has exec close stderr, too, which is seldom a regular file.)
 #[inline]
 pub(super) fn remember() {
-    if let Some(File { identity, inherited: true, .. }) = file() {
-        for (kept, part) in AT_LOAD.iter().zip(identity) {
+    if let Some(file) = file().filter(|file| file.inherited || !file.regular) {
+        for (kept, part) in AT_LOAD.iter().zip(file.identity) {
             kept.store(part, Ordering::Relaxed);
         }
     }
