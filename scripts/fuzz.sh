@@ -51,7 +51,7 @@ while [ $# -gt 0 ]; do
       ;;
     --minutes)
       [[ ${2-} =~ ^[0-9]{0,7}(\.[0-9]{1,3})?$ ]] &&
-        seconds=$(awk -v minutes="$2" 'BEGIN { printf "%d", minutes * 60 }') &&
+        seconds=$(awk -v minutes="${2-}" 'BEGIN { printf "%d", minutes * 60 }') &&
         [ "$seconds" -gt 0 ] || fail "--minutes takes a number above 0. See --help."
       shift
       ;;
