@@ -135,17 +135,30 @@ class LibraryTest(unittest.TestCase):
             self.assertRaises(TypeError, bloom.Filter, wrong)
 
     def test_pointers_are_no_keys(self):
-        # As numpy's arrays of dtype object have them.
-        pointers = (ctypes.py_object * 2)(b"a", b"b")
-        with bloom.Policy() as policy, bloom.Builder() as builder:
-            members = policy.create_filter([b"a", b"b"])
-            for use in (lambda: policy.create_filter([pointers]), lambda: bloom.Filter(pointers),
-                        lambda: policy.create_filter_fixed(pointers, 8),
-                        lambda: policy.create_filter_offsets(pointers, array.array("q", [0, 8])),
-                        lambda: members.may_match_fixed(pointers, 8),
-                        lambda: members.may_match_offsets(b"a", pointers),
-                        lambda: builder.add_fixed(pointers, 8)):
-                self.assertRaises(TypeError, use)
+        # As numpy's arrays of dtype object have them, those of records too; and C's strings.
+        class Record(ctypes.Structure):
+            _fields_ = [("key", ctypes.py_object)]
+
+        for kind, first, second in ((ctypes.py_object, b"a", b"b"), (Record, (b"a",), (b"b",)),
+                                    (ctypes.c_char_p, b"a", b"b")):
+            pointers = (kind * 2)(first, second)
+            with bloom.Policy() as policy, bloom.Builder() as builder:
+                members = policy.create_filter([b"a", b"b"])
+                for use in (lambda: policy.create_filter([pointers]), lambda: bloom.Filter(pointers),
+                            lambda: policy.create_filter_fixed(pointers, 8),
+                            lambda: policy.create_filter_offsets(pointers, array.array("q", [0, 8])),
+                            lambda: members.may_match_fixed(pointers, 8),
+                            lambda: members.may_match_offsets(b"a", pointers),
+                            lambda: builder.add_fixed(pointers, 8)):
+                    self.assertRaises(TypeError, use)
+
+    def test_letters_in_names_are_no_pointers(self):
+        class Record(ctypes.Structure):
+            _fields_ = [("Oz", ctypes.c_int64)]
+
+        with bloom.Policy() as policy:
+            self.assertEqual(policy.create_filter_fixed((Record * 2)((1,), (2,)), 8).data,
+                             policy.create_filter_fixed(array.array("q", [1, 2]), 8).data)
 
     def test_numbers_that_c_has_no_room_for(self):
         builder = bloom.Builder()

@@ -4,6 +4,7 @@ Shows: classes with close, `with` and finalisers; keys as bytes, or many at once
 """
 
 import ctypes
+import re
 import weakref
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint32, c_uint64
 from ctypes import c_void_p
@@ -84,8 +85,8 @@ def _integer(kind, value):
 
 def _view(buffer):
     view = memoryview(buffer)
-    # Of an array of Python's objects the bytes are addresses.
-    if view.format.endswith("O"):
+    # Of Python's objects (O) and C's strings (z) the bytes are addresses. Names stand between colons.
+    if not {"O", "z"}.isdisjoint(view.format) and re.search("[Oz]", re.sub(":[^:]*:", "", view.format)):
         raise TypeError("keys are bytes, not objects")
     return view
 
