@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -155,6 +157,47 @@ TEST_F(FaultsTest, ForkInAHandlerOfASignal) {
     _exit(0);
   }
   EXPECT_EQ(0, ExitStatusOf(program));
+}
+
+// Every namespace of processes has a process 1, which may be the child of another's.
+TEST_F(FaultsTest, ForkIntoAnotherNamespaceOfProcesses) {
+  constexpr int kForbidden = 77;
+  const pid_t program = fork();
+  if (program == 0) {
+    if (unshare(CLONE_NEWPID) != 0) _exit(kForbidden);
+    const pid_t first = fork();
+    if (first != 0) _exit(ExitStatusOf(first));
+    // Its end is that of all processes in its namespace.
+    signal(SIGALRM, [](int) { _exit(3); });
+    alarm(20);
+    setenv("LEVELDB_BLOOM_STATS", "/dev/null", 1);
+    std::vector<leveldb_bloom_policy*> policies(3000);
+    for (auto& policy : policies) policy = leveldb_bloom_policy_create(10);
+    // The oldest first: the list of those that count is gone through for each.
+    std::thread([&] {
+      for (;;) {
+        for (auto& policy : policies) {
+          leveldb_bloom_policy_destroy(policy);
+          policy = leveldb_bloom_policy_create(10);
+        }
+      }
+    }).detach();
+    const int own = open("/proc/self/ns/pid", O_RDONLY);
+    for (int i = 0; i < 30; i++) {
+      if (setns(own, CLONE_NEWPID) != 0 || unshare(CLONE_NEWPID) != 0) _exit(kForbidden);
+      const pid_t child = fork();
+      if (child == 0) {
+        leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+        _exit(getpid() == 1 ? 0 : 1);
+      }
+      int status = -1;
+      if (waitpid(child, &status, 0) != child || status != 0) _exit(2);
+    }
+    _exit(0);
+  }
+  const int status = ExitStatusOf(program);
+  if (status == kForbidden) GTEST_SKIP() << "this process may not make namespaces of processes";
+  EXPECT_EQ(0, status);
 }
 
 // A child has one thread, and none of the locks that others held.

@@ -91,7 +91,11 @@ enum Destination {
 }
 
 /// Every policy that counts and lives, for the report at exit.
-static LIVING: Lock = Lock { process: AtomicU32::new(0), first: AtomicPtr::new(ptr::null_mut()) };
+static LIVING: Lock = Lock {
+    process: AtomicU32::new(0),
+    parent: AtomicU32::new(0),
+    first: AtomicPtr::new(ptr::null_mut()),
+};
 
 /// A lock that is of its process: a child of fork gets a copy of it, which may be held by a thread that the
 /// child does not have. (A mutex would have to be held by who forks; but a handler of fork may wait for a
@@ -99,6 +103,8 @@ static LIVING: Lock = Lock { process: AtomicU32::new(0), first: AtomicPtr::new(p
 struct Lock {
     /// Of the thread that has the list; 0 where none has.
     process: AtomicU32,
+    /// The process in which `after_fork_in_child` was last, or which loaded us.
+    parent: AtomicU32,
     /// The list is whole at every moment: a child of fork may get a copy of it at any.
     first: AtomicPtr<Counters>,
 }
@@ -214,12 +220,18 @@ static AT_LOAD: extern "C" fn() = at_load;
 
 extern "C" fn at_load() {
     super::stderr::remember();
+    LIVING.parent.store(this_process(), Ordering::Relaxed);
     // SAFETY: the function takes no arguments. It stays loaded (`-z nodelete`), or belongs to a module
     // whose handlers glibc drops when it is closed.
     unsafe { libc::pthread_atfork(None, None, Some(after_fork_in_child)) };
 }
 
 extern "C" fn after_fork_in_child() {
+    let this = this_process();
+    // The first process of a namespace may be the child of another's, and have the same number.
+    if LIVING.parent.swap(this, Ordering::Relaxed) == this {
+        LIVING.process.store(0, Ordering::Release);
+    }
     for_each_living(Counters::forget);
 }
 
