@@ -77,5 +77,5 @@ file(REMOVE "${stripped}")
 message(STATUS "${size} bytes stripped")
 if(size GREATER_EQUAL 100000)
   message(SEND_ERROR "the stripped library has ${size} bytes; 100,000 are too many. (Rust before \
-1.91 makes it larger, and so do other linkers than rustup's own.)")
+1.95 makes it larger, and so do other linkers than rustup's own.)")
 endif()
