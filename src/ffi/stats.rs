@@ -357,3 +357,43 @@ impl Counters {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{assert_eq, thread};
+
+    fn lock() -> Lock {
+        let (process, parent) = (AtomicU32::new(0), AtomicU32::new(0));
+        Lock { process, parent, first: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    #[test]
+    fn one_thread_has_the_list() {
+        const THREADS: usize = 4;
+        const TIMES: usize = 300_000;
+        let lock = lock();
+        thread::scope(|threads| {
+            for _ in 0..THREADS {
+                threads.spawn(|| {
+                    for _ in 0..TIMES {
+                        lock.with(|first| {
+                            let before = first.load(Ordering::Relaxed);
+                            first.store(before.wrapping_byte_add(1), Ordering::Relaxed);
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(lock.first.load(Ordering::Relaxed).addr(), THREADS * TIMES);
+    }
+
+    #[test]
+    fn what_another_process_has_is_free() {
+        let lock = lock();
+        lock.process.store(this_process() + 1, Ordering::Relaxed);
+        let mut had = false;
+        lock.with(|_| had = lock.process.load(Ordering::Relaxed) == this_process());
+        assert_eq!((had, lock.process.load(Ordering::Relaxed)), (true, 0));
+    }
+}
