@@ -575,6 +575,11 @@ mod tests {
         }
         assert_eq!(bits_per_key_for(0.01, 50_000_000), None);
         assert!(bits_per_key_for(0.02, 50_000_000).is_some());
+        // More keys than there are hashes.
+        #[cfg(target_pointer_width = "64")]
+        for (num_keys, floor) in [(1 << 32, 0.632), (1 << 33, 0.864)] {
+            assert!(false_positive_rate(44, num_keys) > floor, "{num_keys}");
+        }
     }
 
     #[test]
@@ -603,6 +608,7 @@ mod tests {
             (3, "fewer than 4"),
             (45, "more than 44"),
             (1000, "more than 44"),
+            (1001, "for each key"),
             (1 << 30, "for each key"),
         ] {
             let message = validate(bits).unwrap_err().to_string();

@@ -222,6 +222,31 @@ fn flat_keys_are_gone_through_as_any_list() {
     goes_on_saying_none(rest.0);
 }
 
+/// Keys on both sides of 4 GiB, in memory that is all zeros otherwise, and hardly there.
+#[cfg(all(unix, target_pointer_width = "64", not(miri)))]
+#[test]
+fn offsets_of_more_than_32_bits() {
+    let (len, protection) = ((1 << 32) + 20, libc::PROT_READ | libc::PROT_WRITE);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: the system finds a place for it, where nothing else is.
+    let map = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+    assert_ne!(map, libc::MAP_FAILED);
+    // SAFETY: `mmap` just gave so many zeros, and only `data` refers to them.
+    let data = unsafe { std::slice::from_raw_parts_mut(map.cast::<u8>(), len) };
+    data[len - 10..].copy_from_slice(b"helloworld");
+    for (begin, first) in
+        [(len - 10, &b"hello"[..]), (len - 25, &[&[0; 15], &b"hello"[..]].concat())]
+    {
+        let offsets = [begin, len - 5, len].map(|offset| offset as i64);
+        let keys = FlatKeys::with_offsets64(data, &offsets).unwrap();
+        assert!(keys.iter().eq([first, b"world"]), "from {begin}");
+        assert_eq!((keys.get(0), keys.get(1)), (Some(first), Some(&b"world"[..])));
+    }
+    assert!(FlatKeys::with_offsets64(data, &[0, len as i64 + 1]).is_err());
+    // SAFETY: nobody uses `data` any more.
+    assert_eq!(unsafe { libc::munmap(map, len) }, 0);
+}
+
 /// An iterator that says that it has more keys than memory could hold.
 #[test]
 fn more_keys_than_there_are() {

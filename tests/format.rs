@@ -2,7 +2,8 @@
 //! program that prints them from a stock libleveldb is ctest/harness/golden_generator.cc.
 
 use leveldb_bloom::{
-    BloomFilterPolicy, FilterTooLarge, POLICY_NAME, Positions, bloom_hash, key_may_match,
+    BloomFilterPolicy, FilterInfo, FilterTooLarge, POLICY_NAME, Positions, bloom_hash,
+    key_may_match,
 };
 
 /// Every policy a test can be run for: one a kernel that this machine has.
@@ -129,6 +130,11 @@ fn filters_of_two_to_the_32_bits_and_one_byte_around() {
         filter[len - 1] = 6;
         for position in Positions::new(bloom_hash(b"hello"), 6, (len as u64 - 1) * 8) {
             filter[(position / 8) as usize] |= 1 << (position % 8);
+        }
+        // Once, because all of it is read. Two of the bits are the shorter filter's number of probes.
+        if len == (1 << 29) + 1 {
+            let info = FilterInfo::of(filter);
+            assert_eq!((info.bits, info.bits_set, info.probes), (1 << 32, 6 + 2, 6));
         }
         for policy in policies(10) {
             let mut answers = [false; 3];

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{self, AssertUnwindSafe};
 
-use leveldb_bloom::{BloomFilterPolicy, Kernel};
+use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, Kernel};
 
 thread_local! {
     static REFUSE: Cell<bool> = const { Cell::new(false) };
@@ -118,6 +118,18 @@ fn filters_are_the_same() {
             assert_eq!(asked, 0, "{case}");
         }
     }
+}
+
+/// They can be had in a filter later, or added to another builder.
+#[test]
+fn a_builder_keeps_its_keys() {
+    let policy = BloomFilterPolicy::new(10);
+    let keys: Vec<_> = (0..1000u64).map(u64::to_le_bytes).collect();
+    let mut builder = FilterBuilder::new(policy);
+    builder.extend(&keys);
+    let asked = without_memory(|| assert!(builder.finish().is_err()));
+    assert_eq!((asked, builder.num_keys()), (1, keys.len()));
+    assert_eq!(builder.finish(), policy.create_filter(&keys));
 }
 
 /// A key, or one that cannot be had.
