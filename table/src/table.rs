@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::bytes::u32_at;
 use crate::{
@@ -210,6 +211,8 @@ impl DataBlocks<'_> {
     pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
         let index_len = self.entries.block_len() as u64;
         let Some(entry) = self.entries.next()? else { return Ok(None) };
+        // After an error no block fits, so that nobody who goes on reads one twice.
+        let from = mem::replace(&mut self.from, u64::MAX);
         let error = |kind| Error {
             part: Part::Index,
             offset: self.offset,
@@ -219,25 +222,20 @@ impl DataBlocks<'_> {
         // LevelDB shares nothing in an index. Whoever keeps the keys there copies each.
         self.expanded = self.expanded.saturating_add(entry.key.len() as u64);
         if self.expanded / MAX_EXPANSION > index_len {
-            self.from = u64::MAX;
             return Err(error(Kind::KeysExpand { len: self.expanded }));
         }
         let handle = BlockHandle::parse(entry.value)
             .ok_or_else(|| error(Kind::Expected("a block's offset and size as the value")))?;
-        match handle.end() {
-            Some(end) if handle.offset >= self.from && end <= self.to => self.from = end,
-            _ => {
-                let of = Part::Data;
-                let kind = Kind::Handle { of, handle, from: self.from, to: self.to };
-                // No block fits after this, so that nobody who goes on reads a block twice.
-                self.from = u64::MAX;
-                return Err(error(kind));
-            }
-        }
+        let fits = |end: &u64| handle.offset >= from && *end <= self.to;
+        let end = handle
+            .end()
+            .filter(fits)
+            .ok_or_else(|| error(Kind::Handle { of: Part::Data, handle, from, to: self.to }))?;
         let key = InternalKey::parse(entry.key).ok_or_else(|| {
             error(Kind::Expected("a key of at least 8 bytes, as databases write"))
         })?;
         let InternalKey { user_key, sequence, .. } = key;
+        self.from = end;
         Ok(Some(DataBlock { last_key: user_key, shared: entry.shared, sequence, handle }))
     }
 }
@@ -287,7 +285,7 @@ fn read_block<'b>(
     let compression = stored.get(size).copied().unwrap_or(0);
     stored.truncate(size);
     match Compression::from(compression) {
-        Compression::None => core::mem::swap(stored, contents),
+        Compression::None => mem::swap(stored, contents),
         method => codec.decompress(method, stored, MAX_BLOCK_LEN, contents).map_err(|refusal| {
             match refusal {
                 Refusal::Unknown => error(Kind::Compression { found: compression }),

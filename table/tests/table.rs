@@ -354,6 +354,30 @@ fn blocks_do_not_overlap() {
     assert!(table.block_for(&user_key(9)).is_err());
 }
 
+/// What comes behind damage in an index is not what was written either.
+#[test]
+fn there_are_no_blocks_behind_damage_in_an_index() {
+    let sound = |number| (internal(&user_key(number), 7), number);
+    for (damaged, kind) in [
+        ((b"7 bytes".to_vec(), 1), "a key of at least 8 bytes"),
+        ((internal(&user_key(1), 7), 9), "a block's offset and size"),
+    ] {
+        let mut file = Vec::new();
+        let handles = [0, 1, 2].map(|_| handle_bytes(append(b"\0\0\0\0", false, &mut file)));
+        let value = |of: u32| handles.get(of as usize).cloned().unwrap_or(vec![0x80]);
+        let entries = [sound(0), damaged, sound(2)].map(|(key, of)| (key, value(of)));
+        let metaindex = append(&block(&[]), false, &mut file);
+        let index = append(&block(&entries), false, &mut file);
+        file.extend(footer(metaindex, index));
+        let table = Table::open(&file[..], Portable).unwrap();
+        let mut blocks = table.data_blocks();
+        assert_eq!(blocks.next().unwrap().unwrap().handle.offset, 0);
+        let error = blocks.next().unwrap_err();
+        assert!(error.to_string().contains(kind), "{error}");
+        assert!(!matches!(blocks.next(), Ok(Some(_))), "{kind}");
+    }
+}
+
 /// Keys that take a thousand times the index, each of which is copied by whoever keeps the last.
 #[test]
 fn an_index_does_not_expand_without_bound() {
