@@ -293,6 +293,10 @@ mod tests {
             let error = pairs(&contents).unwrap_err();
             assert_eq!((error.offset, error.inside), (100, Some(inside)), "{error}");
             assert!(alloc::format!("{error}").contains(expected), "{error}");
+            let Ok(block) = Block::parse(&contents, Part::Data, 100) else { continue };
+            let mut entries = block.entries();
+            while entries.next().is_ok() {}
+            assert_eq!(entries.next(), Ok(None), "after {expected}");
         }
     }
 

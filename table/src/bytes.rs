@@ -63,6 +63,8 @@ mod tests {
         assert_eq!(Bytes(&[0x80; 20]).varint32(), None);
         assert_eq!(Bytes(&[0x80; 20]).varint64(), None);
         assert_eq!(Bytes(&[0x80]).varint64(), None);
+        let five = [0x81, 0x80, 0x80, 0x80, 0x80, 0x00];
+        assert_eq!((Bytes(&five).varint32(), Bytes(&five).varint64()), (None, Some(1)));
         let most = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
         assert_eq!(Bytes(&most).varint64(), Some(u64::MAX));
     }

@@ -169,13 +169,14 @@ mod tests {
 
     #[test]
     fn damage_says_where() {
-        let cases: [(Vec<u8>, u64); 7] = [
+        let cases: [(Vec<u8>, u64); 8] = [
             (b"".to_vec(), 0),
             (b"\0\0\0\x0b".to_vec(), 0),
             (block(b"", &[], 0, 64), 4),
             (block(b"aaa", &[0], 8, 11), 7),
             (block(b"aaa", &[0], 2, 11), 7),
             (block(b"aaa", &[0, 2, 1], 3, 11), 11),
+            (block(b"aaa", &[3, 1], 3, 11), 7),
             (block(b"aaa", &[4], 3, 11), 3),
         ];
         for (contents, inside) in cases {

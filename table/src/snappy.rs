@@ -91,9 +91,15 @@ mod tests {
         assert_eq!(decompressed(b"\x08\x08abc\x05\x03").unwrap(), b"abcabcab");
         assert_eq!(decompressed(b"\x08\x08abc\x12\x03\0").unwrap(), b"abcabcab");
         assert_eq!(decompressed(b"\x08\x08abc\x13\x03\0\0\0").unwrap(), b"abcabcab");
-        let mut long = b"\xe8\x07\xf4\xe7\x03".to_vec();
-        long.extend([b'x'; 1000]);
-        assert_eq!(decompressed(&long).unwrap(), [b'x'; 1000]);
+        // A literal's length in one to four bytes.
+        let text: Vec<u8> = (0..200).collect();
+        for length in [&b"\xf0\xc7"[..], b"\xf4\xc7\0", b"\xf8\xc7\0\0", b"\xfc\xc7\0\0\0"] {
+            assert_eq!(decompressed(&[b"\xc8\x01", length, &text].concat()).unwrap(), text);
+        }
+        // The longest copy that takes two bytes, from 300 before.
+        let text: Vec<u8> = (0..300).map(|i| (i * i % 251) as u8).collect();
+        let copied = decompressed(&[b"\xb7\x02\xf4\x2b\x01", &text[..], b"\x3d\x2c"].concat());
+        assert_eq!(copied.unwrap(), [&text[..], &text[..11]].concat());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use leveldb_bloom::{BloomFilterPolicy, POLICY_NAME};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, MAX_EXPANSION,
-    Part, Portable, Table,
+    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, MAX_BLOCK_LEN,
+    MAX_EXPANSION, Part, Portable, ReadAt, Table,
 };
 
 fn varint(mut value: u64, into: &mut Vec<u8>) {
@@ -230,6 +230,54 @@ fn damage_is_noticed() {
     }
 }
 
+#[test]
+fn damage_is_found_where_it_is() {
+    let mut file = table(false);
+    let (mut places, end) = (Vec::new(), file.len() - 48);
+    {
+        let table = Table::open(&file[..], Portable).unwrap();
+        let mut blocks = table.data_blocks();
+        while let Some(block) = blocks.next().unwrap() {
+            places.push((Part::Data, block.handle));
+        }
+        places.push((Part::Filter, table.filters()[0].handle));
+        places.push((Part::Metaindex, table.footer().metaindex));
+        places.push((Part::Index, table.footer().index));
+    }
+    assert_eq!(places.last().unwrap().1.end(), Some(end as u64));
+    for (part, handle) in places {
+        file[handle.offset as usize] ^= 1;
+        let error = read(&file).unwrap_err();
+        assert_eq!((error.part, error.offset), (part, handle.offset), "{error}");
+        assert!(matches!(error.kind, Kind::Checksum { .. }), "{error}");
+        file[handle.offset as usize] ^= 1;
+    }
+}
+
+/// A block of more than a gigabyte, in a file that is said to have it: it is refused before there is any
+/// memory for it.
+#[test]
+fn a_block_that_is_too_large_is_not_read() {
+    #[derive(Debug)]
+    struct Sparse([u8; 48]);
+    impl ReadAt for Sparse {
+        fn len(&self) -> u64 {
+            1 << 40
+        }
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
+            assert_eq!((offset, buffer.len()), ((1 << 40) - 48, 48), "only the footer");
+            buffer.copy_from_slice(&self.0);
+            Ok(())
+        }
+    }
+    let size = MAX_BLOCK_LEN as u64 + 1;
+    let large = BlockHandle { offset: 7, size };
+    let footer = footer(large, large).try_into().unwrap();
+    let error = Table::open(Sparse(footer), Portable).unwrap_err();
+    assert_eq!((error.part, error.offset), (Part::Index, 7));
+    assert_eq!(error.kind, Kind::TooLarge { len: size, limit: MAX_BLOCK_LEN as u64 });
+}
+
 /// With checksums out of the way, all that parses the contents sees damage too.
 #[test]
 fn damage_with_right_checksums_has_an_answer() {
@@ -326,8 +374,14 @@ fn lengths_are_not_believed() {
     file[end..end + 40].copy_from_slice(&footer);
     let error = Table::open(&file[..], Portable).unwrap_err();
     assert!(matches!(error.kind, Kind::Handle { of: Part::Index, .. }), "{error}");
-    let wide = BlockHandle { offset: u64::MAX, size: u64::MAX };
-    assert_eq!(wide.end(), None);
+    for (offset, size, end) in [
+        (u64::MAX, u64::MAX, None),
+        (0, u64::MAX - 4, None),
+        (u64::MAX - 4, 0, None),
+        (2, u64::MAX - 7, Some(u64::MAX)),
+    ] {
+        assert_eq!(BlockHandle { offset, size }.end(), end);
+    }
     assert!(Block::parse(&[], Part::Data, u64::MAX).is_err());
 }
 
@@ -352,6 +406,16 @@ fn blocks_do_not_overlap() {
     assert!(matches!(error.kind, Kind::Handle { of: Part::Data, .. }), "{error}");
     assert!(blocks.next().is_err());
     assert!(table.block_for(&user_key(9)).is_err());
+
+    // Nor is the metaindex a data block.
+    let start = file.len() - 48;
+    file.truncate(start);
+    let index = append(&block(&[(internal(b"key", 7), handle_bytes(metaindex))]), false, &mut file);
+    file.extend(self::footer(metaindex, index));
+    let table = Table::open(&file[..], Portable).unwrap();
+    let error = table.data_blocks().next().unwrap_err();
+    let (of, handle, to) = (Part::Data, metaindex, metaindex.offset);
+    assert_eq!(error.kind, Kind::Handle { of, handle, from: 0, to });
 }
 
 /// What comes behind damage in an index is not what was written either.
@@ -410,7 +474,7 @@ fn an_index_does_not_expand_without_bound() {
 /// Names that take a thousand times the metaindex would take as much memory, if each were kept.
 #[test]
 fn names_take_no_more_room_than_the_metaindex() {
-    for (len, count) in [(10_000, 5000), (0, 5000)] {
+    for (len, count, owns) in [(10_000, 5000, 1), (0, 5000, 1), (0, 1, 5000)] {
         let mut file = Vec::new();
         let data = append(&block(&[(internal(b"key", 7), Vec::new())]), false, &mut file);
         let filters = handle_bytes(append(b"\0\0\0\0\x0b", false, &mut file));
@@ -419,7 +483,7 @@ fn names_take_no_more_room_than_the_metaindex() {
         let own = format!("filter.{POLICY_NAME}").into_bytes();
         // One after another as they are sorted, each sharing what it can.
         let (mut contents, mut before) = (Vec::new(), Vec::new());
-        for key in (0..count).map(name).chain([own]) {
+        for key in (0..count).map(name).chain(std::iter::repeat_n(own, owns)) {
             let shared = key.iter().zip(&before).take_while(|(a, b)| a == b).count();
             varint(shared as u64, &mut contents);
             varint((key.len() - shared) as u64, &mut contents);
