@@ -341,6 +341,35 @@ TEST(CallbacksTest, NullCallbacks) {
 #endif
 }
 
+// A uint8_t of another's callback: whatever is not 0 is a yes.
+TEST(CallbacksTest, AnyNumberButZeroIsAYes) {
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  static uint8_t answer;
+  const auto match = [](void*, const char*, size_t, const char*, size_t) { return answer; };
+  const PolicyDoor door(leveldb_filterpolicy_create(nullptr, table->destructor,
+                                                    table->create_filter, match, table->name));
+  for (int number = 0; number < 256; number++) {
+    answer = static_cast<uint8_t>(number);
+    EXPECT_EQ(number != 0, door.KeyMayMatch("key", "filter")) << number;
+  }
+}
+
+#ifndef HARNESS_HOST
+// LevelDB's own object would read from there.
+TEST(CallbacksTest, NoFilterHasNoLength) {
+  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
+  const auto create = [](void*, const char* const*, const size_t*, int, size_t* length) {
+    *length = 5;
+    return static_cast<char*>(nullptr);
+  };
+  const PolicyDoor door(leveldb_filterpolicy_create(nullptr, table->destructor, create,
+                                                    table->key_may_match, table->name));
+  std::string destination = "before";
+  door.AppendFilter({"key"}, &destination);
+  EXPECT_EQ("before", destination);
+}
+#endif
+
 // The library's own functions.
 class FunctionsTest : public testing::Test {
  protected:
@@ -505,6 +534,25 @@ TEST_F(FunctionsTest, FillFilter) {
   EXPECT_EQ("080004000200118006" + ToHex(untouched.substr(9)), ToHex(memory));
   EXPECT_EQ(LEVELDB_BLOOM_OK, leveldb_bloom_fill_filter(ten_, nullptr, 0, filter, 9));
   EXPECT_EQ("000000000000000006" + ToHex(untouched.substr(9)), ToHex(memory));
+}
+
+TEST_F(FunctionsTest, FiltersThatCannotBeMadeAreNotCounted) {
+  const auto no_form = [](void*, const char*, size_t, char*, size_t room) { return room + 1; };
+  const leveldb_bloom_slice key = {"hello", 5};
+  char filter[9];
+  Statistics statistics;
+  leveldb_bloom_policy* const policy =
+      leveldb_bloom_policy_create_transformed(10, "harness.NoForm", no_form, nullptr, nullptr);
+  ExpectNoFilter(policy, keys_, lengths_, 2);
+  EXPECT_EQ(LEVELDB_BLOOM_NO_MEMORY, leveldb_bloom_fill_filter(policy, &key, 1, filter, 9));
+  EXPECT_EQ(LEVELDB_BLOOM_NO_MEMORY,
+            leveldb_bloom_fill_filter_fixed(policy, "hello", 5, 1, filter, 9));
+  leveldb_bloom_policy_destroy(policy);
+  const std::vector<StatisticsLine> lines = statistics.Take();
+  ASSERT_EQ(1u, lines.size());
+  for (const char* count : {"filters", "keys", "filter_bytes"}) {
+    EXPECT_EQ(0u, lines[0].Number(count)) << count;
+  }
 }
 
 TEST_F(FunctionsTest, KeysMayMatch) {

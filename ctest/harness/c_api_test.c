@@ -644,19 +644,31 @@ static void TestTransform(void) {
                  LEVELDB_BLOOM_NO_MEMORY);
   leveldb_bloom_policy_destroy(policy);
 
-  /* All keys but the last have a form; the filter that is left behind loses none of them. */
+  /* All keys but one have a form; the filter that is left behind loses none of them. */
   StartPhase("transform, one key without a form");
   {
+    static const size_t kWithout[] = {0, KEYS / 2, KEYS - 1};
     char many[FILTER_LENGTH];
-    size_t i;
+    int32_t offsets[KEYS + 1];
+    size_t i, way;
     policy = leveldb_bloom_policy_create_transformed(10, "example.Short", Short, NULL, NULL);
-    slices[KEYS - 1].size = 0;
-    CheckCondition(leveldb_bloom_fill_filter(policy, slices, KEYS, many, sizeof(many)) ==
-                   LEVELDB_BLOOM_NO_MEMORY);
-    slices[KEYS - 1].size = KEY_LENGTH;
-    for (i = 0; i < KEYS; i++) {
-      CheckCondition(table->key_may_match(policy, slices[i].data, KEY_LENGTH, many,
-                                          sizeof(many)) == 1);
+    for (way = 0; way < 6; way++) {
+      const size_t without = kWithout[way / 2];
+      int status;
+      slices[without].size = 0;
+      offsets[0] = without == 0 ? KEY_LENGTH : 0;
+      for (i = 0; i < KEYS; i++) offsets[i + 1] = offsets[i] + (int32_t)slices[i].size;
+      memset(many, 0, sizeof(many));
+      status = way % 2 == 0
+                   ? leveldb_bloom_fill_filter(policy, slices, KEYS, many, sizeof(many))
+                   : leveldb_bloom_fill_filter_offsets32(policy, data, sizeof(data), offsets, KEYS,
+                                                         many, sizeof(many));
+      CheckCondition(status == LEVELDB_BLOOM_NO_MEMORY);
+      slices[without].size = KEY_LENGTH;
+      for (i = 0; i < KEYS; i++) {
+        CheckCondition(table->key_may_match(policy, slices[i].data, KEY_LENGTH, many,
+                                            sizeof(many)) == 1);
+      }
     }
     leveldb_bloom_policy_destroy(policy);
   }

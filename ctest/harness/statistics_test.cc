@@ -154,6 +154,17 @@ TEST_F(StatisticsTest, FileIsAppendedTo) {
   }
 }
 
+// Whatever the program leaves to its files' modes.
+TEST_F(StatisticsTest, FileIsNotForOthersToWrite) {
+  const mode_t before = umask(0);
+  const ChildResult result = Run(file(), "destroy", 1);
+  umask(before);
+  ExpectSilent(result);
+  struct stat written;
+  ASSERT_EQ(0, stat(file().c_str(), &written));
+  EXPECT_EQ(0644u, written.st_mode & 07777u);
+}
+
 // What all lines say together is what was done, once.
 TEST_F(StatisticsTest, ChildrenOfForkWriteWhatTheyDid) {
   EXPECT_EQ(0, Run(file(), "fork", 3).status);

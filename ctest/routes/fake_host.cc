@@ -57,21 +57,30 @@ using leveldb::Slice;
 
 namespace {
 
-// LevelDB's filter for "hello" and "world" at 10 bits per key, and one that answers alike but has a
-// bit more, by which the host's own policy is told.
+// LevelDB's filter for "hello" and "world" at 9 bits per key, and those that answer alike but have a
+// bit more, by which the host's own policy is told, of 9 bits, of 0 and of any other number.
 const char kBloom[] = "\x11\x40\x00\x41\x44\x10\x40\x10\x06";
 const char kOriginal[] = "\x13\x40\x00\x41\x44\x10\x40\x10\x06";
+const char kOriginalOfNoBits[] = "\x15\x40\x00\x41\x44\x10\x40\x10\x06";
+const char kOriginalOfOther[] = "\x19\x40\x00\x41\x44\x10\x40\x10\x06";
 const size_t kSize = sizeof kBloom - 1;
 
 class OriginalPolicy : public FilterPolicy {
  public:
+  explicit OriginalPolicy(int bits_per_key) : bits_per_key_(bits_per_key) {}
   const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
   void CreateFilter(const Slice*, int, Text* dst) const override {
-    dst->Append(kOriginal, kSize);
+    dst->Append(bits_per_key_ == 9   ? kOriginal
+                : bits_per_key_ == 0 ? kOriginalOfNoBits
+                                     : kOriginalOfOther,
+                kSize);
   }
   bool KeyMayMatch(const Slice& key, const Slice&) const override {
     return key.size != 6;  // "absent"
   }
+
+ private:
+  const int bits_per_key_;
 };
 
 }  // namespace
@@ -94,7 +103,9 @@ extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_ke
 
 // Declared with default visibility, so that an earlier definition is used instead.
 namespace leveldb {
-const FilterPolicy* NewBloomFilterPolicy(int) { return new OriginalPolicy; }
+const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) {
+  return new OriginalPolicy(bits_per_key);
+}
 }  // namespace leveldb
 
 extern "C" const FilterPolicy* leveldb_filterpolicy_create_bloom(int bits_per_key) {
@@ -169,6 +180,7 @@ int fake_host_use(void* object, const char** appended) {
     if (filter.size != kSize) return 2;
     if (std::memcmp(filter.data, kBloom, kSize) == 0) *appended = "bloom";
     if (std::memcmp(filter.data, kOriginal, kSize) == 0) *appended = "original";
+    if (std::memcmp(filter.data, kOriginalOfNoBits, kSize) == 0) *appended = "original, no bits";
     for (const Slice& key : keys)
       if (!policy->KeyMayMatch(key, filter)) return 3;
     if (policy->KeyMayMatch(Slice{"absent", 6}, filter)) return 4;

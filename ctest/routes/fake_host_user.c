@@ -39,12 +39,18 @@ static void *new_policy(int bits_per_key) { return leveldb_bloom_filterpolicy_sh
 int main(void) {
   load_beside();
   void *(*const volatile create)(int) = new_policy;
-  void *policy = create(10);
+  void *policy = create(9);
   const char *appended;
   print_active();
   print_maker(policy);
   int wrong = fake_host_use(policy, &appended);
   report(wrong, appended);
+  fake_host_delete(policy);
+  /* LevelDB's own would divide by zero. */
+  policy = create(-1);
+  wrong = fake_host_use(policy, &appended);
+  if (wrong != 0) die("negative: wrong answer %d", wrong);
+  printf("negative: %s\n", appended);
   fake_host_delete(policy);
   return 0;
 }
@@ -56,11 +62,11 @@ int main(int argc, char **argv) {
   load_beside();
   void *policy, *host = load(argv[2], RTLD_LOCAL);
   if (strcmp(argv[1], "preloaded") == 0) {
-    policy = ((__typeof__(fake_host_policy) *)find(host, "fake_host_policy"))(10);
+    policy = ((__typeof__(fake_host_policy) *)find(host, "fake_host_policy"))(9);
   } else {
     void *ours = load(argv[1], RTLD_LOCAL);
     policy = ((__typeof__(leveldb_filterpolicy_create_bloom) *)find(
-        ours, "leveldb_filterpolicy_create_bloom"))(10);
+        ours, "leveldb_filterpolicy_create_bloom"))(9);
   }
   print_active();
   print_maker(policy);

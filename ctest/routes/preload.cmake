@@ -126,11 +126,11 @@ route_test(source.unknown-host-shared NO_DATABASES ROUTES delegate
   COMMAND $<TARGET_FILE:routes_on_fake_source>)
 route_test(preload.unknown-host PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
-    "made by: libroutes_fake_bare" "filter: original"
+    "made by: libroutes_fake_bare" "filter: original" "negative: original, no bits"
   COMMAND $<TARGET_FILE:routes_on_fake_bare>)
 route_test(preload.unknown-host-by-address PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
-    "made by: libroutes_fake_bare" "filter: original"
+    "made by: libroutes_fake_bare" "filter: original" "negative: original, no bits"
   COMMAND $<TARGET_FILE:routes_on_fake_bare_by_address>)
 route_test(preload.unknown-host-with-c-api PRELOAD NO_DATABASES ROUTES delegate
   SAYS "active: leveldb_bloom (delegate)" "made by: libleveldb_bloom" "filter: bloom"
@@ -140,11 +140,11 @@ route_test(preload.unknown-host-linked PRELOAD NO_DATABASES ROUTES delegate
   COMMAND $<TARGET_FILE:routes_on_fake_linked>)
 route_test(preload.unknown-host-called PRELOAD NO_DATABASES
   SAYS "active: original (a LevelDB whose std::string is not known)"
-    "made by: libroutes_fake_bare" "filter: original"
+    "made by: libroutes_fake_bare" "filter: original" "negative: original, no bits"
   COMMAND $<TARGET_FILE:routes_calls_fake_bare>)
 # The LevelDB beside it is known, so that a policy is ours.
 route_test(preload.unknown-host-called-beside PRELOAD NO_DATABASES ROUTES original
-  SAYS "made by: libleveldb_bloom" "filter: original"
+  SAYS "made by: libleveldb_bloom" "filter: original" "negative: original, no bits"
   ENVIRONMENT "LEVELDB_BESIDE=${ROUTES_LEVELDB}"
   COMMAND $<TARGET_FILE:routes_calls_fake_bare>)
 route_test(preload.unknown-host-with-c-api-called PRELOAD NO_DATABASES ROUTES delegate
