@@ -608,6 +608,8 @@ static void TestTransform(void) {
   CheckCondition(table->key_may_match(policy, "hello", 5, filter, length) == 1);
   CheckCondition(table->key_may_match(policy, "wOrLd#2", 7, filter, length) == 1);
   CheckCondition(table->key_may_match(policy, "absent", 6, filter, length) == 0);
+  CheckCondition(table->key_may_match(policy, "hello", 5, NULL, 0) == 0);
+  CheckCondition(table->key_may_match(policy, "hello", 5, "\x1f", 1) == 0);
   leveldb_bloom_free(filter);
   filter = leveldb_bloom_create_filter(policy, kKeys, kLengths, 2, &length);
   CheckCondition(length == 9 && memcmp(filter, kGolden, 9) == 0);

@@ -57,6 +57,15 @@ using leveldb::Slice;
 
 namespace {
 
+// How many of the host's own policies there are.
+int living = 0;
+
+class HostsPolicy : public FilterPolicy {
+ public:
+  HostsPolicy() { living++; }
+  ~HostsPolicy() override { living--; }
+};
+
 // LevelDB's filter for "hello" and "world" at 9 bits per key, and those that answer alike but have a
 // bit more, by which the host's own policy is told, of 9 bits, of 0 and of any other number.
 const char kBloom[] = "\x11\x40\x00\x41\x44\x10\x40\x10\x06";
@@ -65,7 +74,7 @@ const char kOriginalOfNoBits[] = "\x15\x40\x00\x41\x44\x10\x40\x10\x06";
 const char kOriginalOfOther[] = "\x19\x40\x00\x41\x44\x10\x40\x10\x06";
 const size_t kSize = sizeof kBloom - 1;
 
-class OriginalPolicy : public FilterPolicy {
+class OriginalPolicy : public HostsPolicy {
  public:
   explicit OriginalPolicy(int bits_per_key) : bits_per_key_(bits_per_key) {}
   const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
@@ -120,7 +129,7 @@ namespace {
 typedef char* CreateFn(void*, const char* const*, const size_t*, int, size_t*);
 typedef uint8_t MatchFn(void*, const char*, size_t, const char*, size_t);
 
-class CallbackPolicy : public FilterPolicy {
+class CallbackPolicy : public HostsPolicy {
  public:
   CallbackPolicy(void* state, void (*destructor)(void*), CreateFn* create, MatchFn* match,
                  const char* (*name)(void*))
@@ -189,3 +198,5 @@ int fake_host_use(void* object, const char** appended) {
 }
 
 void fake_host_delete(void* policy) { delete static_cast<FilterPolicy*>(policy); }
+
+int fake_host_living(void) { return living; }

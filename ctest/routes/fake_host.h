@@ -18,6 +18,10 @@ int fake_host_use(void *policy, const char **appended);
 
 void fake_host_delete(void *policy);
 
+/* How many of the host's own policies were made and not deleted yet. Some are made for policies of
+ * ours, and end with them. */
+int fake_host_living(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,6 +52,9 @@ int main(void) {
   if (wrong != 0) die("negative: wrong answer %d", wrong);
   printf("negative: %s\n", appended);
   fake_host_delete(policy);
+#ifndef SHARED
+  if (fake_host_living() != 0) die("%d policies of the host live on", fake_host_living());
+#endif
   return 0;
 }
 
@@ -74,6 +77,8 @@ int main(int argc, char **argv) {
   int wrong = ((__typeof__(fake_host_use) *)find(host, "fake_host_use"))(policy, &appended);
   report(wrong, appended);
   ((__typeof__(fake_host_delete) *)find(host, "fake_host_delete"))(policy);
+  int living = ((__typeof__(fake_host_living) *)find(host, "fake_host_living"))();
+  if (living != 0) die("%d policies of the host live on", living);
   /* Whoever looked into the host has to have let go of it. */
   dlclose(host);
   if (dlopen(argv[2], RTLD_LAZY | RTLD_NOLOAD) != NULL) die("%s is still loaded", argv[2]);

@@ -6,7 +6,8 @@ The program gets one more argument, a new directory for its databases, and must 
 proven:
 
   * --route: a line of LEVELDB_BLOOM_STATS has that route and counted filters, queries and negative
-    answers; no policy made filters by another route. Without --route: no line counted anything.
+    answers; no policy made filters by another route, or without counting their keys and bytes. Without
+    --route: no line counted anything.
   * --policies: so many policies counted.
   * --says: the program printed that line.
   * The control, the same program without the library (or another command, if one is given),
@@ -25,6 +26,8 @@ import sys
 import tempfile
 
 COUNTS = ("filters", "queries", "negatives")
+# The shortest filter that LevelDB makes.
+FILTER_BYTES = 9
 
 
 def main():
@@ -142,6 +145,10 @@ class Run:
             only_asked = expected and line["route"] == "none" and line["filters"] == 0
             if line["route"] not in expected and not only_asked:
                 fail(f"a policy counted with the route {line['route']}, expected: {expected}")
+            # LevelDB asks for no filter of no keys.
+            few_bytes = line["filter_bytes"] < FILTER_BYTES * line["filters"]
+            if few_bytes or line["keys"] < line["filters"]:
+                fail(f"a policy did not count what is in its filters: {line}")
 
     def check_filters(self, filter_name):
         if not self.databases:

@@ -17,6 +17,11 @@ must_fail(too-few-policies "1 policies counted, expected: 2"
   PRELOAD ROUTES append-cxx11 POLICIES 2 COMMAND ${program})
 must_fail(another-line "the program did not say: active: original"
   PRELOAD ROUTES append-cxx11 SAYS "active: original" COMMAND ${program})
+set(line "'{\"route\":\"append-cxx11\",\"filters\":1,\"queries\":1,\"negatives\":1")
+must_fail(too-few-keys "a policy did not count what is in its filters" ROUTES append-cxx11
+  COMMAND sh -c "echo ${line},\"keys\":0,\"filter_bytes\":9}' >\"$LEVELDB_BLOOM_STATS\"")
+must_fail(too-few-bytes "a policy did not count what is in its filters" ROUTES append-cxx11
+  COMMAND sh -c "echo ${line},\"keys\":1,\"filter_bytes\":8}' >\"$LEVELDB_BLOOM_STATS\"")
 must_fail(the-control-counted "the control has statistics too"
   PRELOAD ROUTES append-cxx11
   CONTROL "${CMAKE_COMMAND}" -E env "LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>" ${program}
