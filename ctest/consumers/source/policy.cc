@@ -66,6 +66,9 @@ void OddInput() {
   EXPECT(Filter(45, {"a"}, 1).back() == 30);
   EXPECT(Policy(10)->KeyMayMatch("", Filter(10, keys, 2)));
   EXPECT(Policy(INT_MIN)->KeyMayMatch("a", Filter(INT_MIN, keys, 2)));
+  // Keys that are not there.
+  EXPECT(Filter(10, {}, 2) == kMatchAll);
+  EXPECT(Filter(10, {"a", Slice(nullptr, 9)}, 2) == kMatchAll);
 }
 
 // A filter that does not fit in memory: no exception, which would end this program, and no key
@@ -80,6 +83,13 @@ void NoMemory() {
   EXPECT(filter == "before" + kMatchAll);
   EXPECT(policy->KeyMayMatch("a", kMatchAll));
   EXPECT(policy->KeyMayMatch("b", kMatchAll));
+
+  // What is asked for to see whether there is memory is given back.
+  for (int i = 0; i < 150; i++) {
+    std::string grown;
+    Policy(80 << 20)->CreateFilter(keys.data(), 1, &grown);
+    EXPECT(grown.size() == (10 << 20) + 1);
+  }
 
   // The filter would fit, but not the twice as much that a string asks for when it grows.
   std::string full;
