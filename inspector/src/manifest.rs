@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(version.comparator.as_deref(), Some(BYTEWISE));
         let levels: Vec<_> = version.tables.iter().map(|(&n, table)| (n, table.level)).collect();
         assert_eq!(levels, [(6, 1), (7, 2)]);
-        assert_eq!(version.tables[&6].size, 99);
+        assert_eq!((version.tables[&6].size, version.next_file), (99, 9));
         let stored = |key: u8| Stored { user_key: vec![key], sequence: 0 };
         let LiveTable { smallest, largest, .. } = &version.tables[&6];
         assert_eq!((&**smallest, &**largest), (&stored(b'a'), &stored(b'z')));

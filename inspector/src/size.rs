@@ -393,5 +393,7 @@ mod tests {
     fn the_floor_is_that_of_the_hash() {
         assert!((floor(50_000_000) - 0.01157).abs() < 1e-4);
         assert!(false_positive_rate(44, 50_000_000) >= floor(50_000_000));
+        let is_said = |keys| honest(keys, &[]).join(" ").contains("The hash has 32 bits");
+        assert_eq!((is_said(40_000), is_said(45_000)), (false, true));
     }
 }

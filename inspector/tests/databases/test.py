@@ -584,6 +584,14 @@ class Golden(unittest.TestCase):
             [step] = json.loads(command("probe", "--json", without, key).stdout)["tables"][0]["blocks"]
             self.assertEqual((step["filter"], step["read"]), (None, True))
 
+    def test_probe_of_a_filter_that_matches_everything(self):
+        for probes in 0, 31, 255:
+            path = written("golden-probe-of-all/000005.ldb", table(
+                keys(0, 20), lambda of, last=bytes([probes]): Bloom().create(of)[:-1] + last))
+            [step] = json.loads(command("probe", "--json", path, "absent").stdout)["tables"][0]["blocks"]
+            found = [step["filter"][name] for name in ("probes", "positions", "bits_found", "maybe")]
+            self.assertEqual(found, [probes, [], [], True])
+
     def test_probe_of_any_bytes(self):
         wanted = [b"\xff\xfe\x00", b"\xff\xfe", b"\xfb\xef\xbe\xff", b"-", b"--hex", b"", b"hex:6b"]
         path = written("any-bytes/000005.ldb", table(sorted(wanted)))
@@ -845,6 +853,14 @@ class Damage(unittest.TestCase):
             self.assertEqual(bool(said), "more\n" in done.stdout or "places\n" in done.stdout)
             [found] = json.loads(command("verify", "--json", "--limit", limit, path).stdout)["tables"]
             self.assertEqual((found["problem_count"], len(found["problems"])), (10, named))
+
+    def test_an_entry_of_another_kind(self):
+        for kind in 2, 255:
+            path = written("other-kind/000005.ldb", table(keys(0, 40), stored_as=lambda key: tables.internal(
+                key, kind=kind if key == b"key00000007" else 1)))
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("expected a value or a deletion", done.stdout)
 
     def test_probe_and_text(self):
         data = read(table_of(by_leveldb("small-probe", 40, 20)))
@@ -1427,6 +1443,11 @@ class Unusual(unittest.TestCase):
         for paths, text in ((few,), "too few keys to tell"), ((few, many), "without its last 8 bytes"):
             [note] = [note for note in inspect(*paths)["notes"] if note["topic"] == "own-policy"]
             self.assertIn(text, note["text"])
+
+        # Filters of whole keys, which all match.
+        for number in 19, 20:
+            path = written("few-or-enough/000005.ldb", table(keys(0, number), policy="my.Policy"))
+            self.assertEqual("too few keys to tell" in command("verify", path).stdout, number < 20)
 
     def test_a_damaged_block_among_others_of_a_filter(self):
         whole = tables.write([[(key, b"v" * 10) for key in keys(i, i + 4)] for i in range(0, 4000, 4)],
