@@ -84,6 +84,14 @@ TEST_F(StatisticsTest, UnsetOrEmptyWritesNothing) {
   }
 }
 
+// Nor does it make a system call that a program would not make without it, once it is loaded.
+TEST_F(StatisticsTest, UnsetEndsInASandbox) {
+  const ChildResult result = Run(kUnset, "sandbox", 3);
+  if (result.status == 8) GTEST_SKIP() << "this system has no seccomp";
+  ExpectSilent(result);
+  EXPECT_EQ(-1, Run(file(), "sandbox", 3).status) << "the sandbox lets lines out";
+}
+
 TEST_F(StatisticsTest, Stderr) {
   for (const std::string how : {"destroy", "leave", "late", "quick", "cut"}) {
     SCOPED_TRACE(how);

@@ -250,6 +250,11 @@ extern "C" fn write_all() {
 }
 
 fn for_each_living(visit: fn(&Counters)) {
+    // Not even the lock, which asks for the process's number: a program whose policies do not count, or that
+    // has none, may by its end be in a sandbox that kills it for a system call that it does not know.
+    if LIVING.first.load(Ordering::Acquire).is_null() {
+        return;
+    }
     LIVING.with(|first| {
         let mut link = first;
         // SAFETY: an entry of the list lives until `finish` takes it out under the lock.
