@@ -223,9 +223,9 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 ///
 /// The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
 /// it is "report" or "abort" when a policy is created, the policy stays in memory when it is
-/// destroyed, and the first filter or query that it is asked for afterwards, and each further
-/// destruction, is reported on stderr; "abort" then ends the process. Any other value is refused,
-/// once, on stderr, and nothing is checked.
+/// destroyed (which valgrind and LeakSanitizer call a leak), and the first filter or query that it
+/// is asked for afterwards, and each further destruction, is reported on stderr; "abort" then ends
+/// the process. Any other value is refused, once, on stderr, and nothing is checked.
 ///
 /// A policy that is the state of an object of LevelDB's (made by leveldb_filterpolicy_create with
 /// our callbacks, or in a LevelDB that was built with leveldb_bloom_policy.cc) is checked only
