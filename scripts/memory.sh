@@ -200,7 +200,10 @@ if chosen thread; then
   step "ThreadSanitizer"
   # shellcheck disable=SC2119
   thread_tests
-  for library in "$work/thread/$host"/debug/deps/libleveldb_bloom-*.rlib; do
+  # In one folder or in folders of their own, by cargo's version.
+  mapfile -t built < <(find "$work/thread/$host/debug" -name 'libleveldb_bloom-*.rlib')
+  [ ${#built[@]} -gt 0 ] || fail "There is no libleveldb_bloom-*.rlib below $work/thread/$host/debug."
+  for library in "${built[@]}"; do
     instrumented __tsan_read "$library"
   done
 fi

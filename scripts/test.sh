@@ -89,6 +89,16 @@ cargo build --workspace --locked --quiet
 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' \
   "${CARGO_TARGET_DIR:-$root/target}/debug/libleveldb_bloom.so"
 
+step "the library's own name beside it"
+# In the folders of cargo's next releases, too.
+target=${CARGO_TARGET_DIR:-$root/target}
+RUSTC_BOOTSTRAP=1 cargo -Zbuild-dir-new-layout build --locked --quiet -p leveldb-bloom-shared \
+  --target-dir "$target/new-layout"
+for folder in "$target" "$target/new-layout"; do
+  [ -e "$folder/debug/libleveldb_bloom.so.1" ] ||
+    fail "What is linked with the library in $folder/debug does not find it: there is no libleveldb_bloom.so.1"
+done
+
 step "verify"
 scripts/verify.sh --quick
 

@@ -18,8 +18,10 @@ fn main() {
 fn link_soname(soname: &str) {
     #[cfg(unix)]
     if let Ok(out_dir) = std::env::var("OUT_DIR") {
-        // target/PROFILE/build/PACKAGE/out
-        if let Some(profile_dir) = std::path::Path::new(&out_dir).ancestors().nth(3) {
+        // target/PROFILE/build/PACKAGE/out, or PACKAGE/HASH/out in newer versions of cargo
+        let mut folders = std::path::Path::new(&out_dir).ancestors().skip(1);
+        let build_dir = folders.find(|folder| folder.ends_with("build"));
+        if let Some(profile_dir) = build_dir.and_then(std::path::Path::parent) {
             // There from the last build, or not to be had: both are fine.
             let _ = std::os::unix::fs::symlink("libleveldb_bloom.so", profile_dir.join(soname));
         }
