@@ -140,9 +140,14 @@ debian() {
   ensure_packages build-essential cmake ninja-build lintian debootstrap
   local built=$work/debian root_dir=$work/bookworm
   step "cpack"
-  build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr
+  local name='Zoë "Z" O'"'"'Neil' package
+  DEBFULLNAME=$name DEBEMAIL=zoe@example.org build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr
   rm -f "$built"/*.deb
   (cd "$built" && quietly cpack)
+  for package in "$built"/*.deb; do
+    [ "$(dpkg-deb --field "$package" Maintainer)" = "$name <zoe@example.org>" ] ||
+      fail "$package is not by $name: $(dpkg-deb --field "$package" Maintainer)"
+  done
 
   step "lintian"
   # As root lintian warns of being root, and means it.

@@ -78,6 +78,8 @@ foreach(component runtime development)
 endforeach()
 
 set(CPACK_GENERATOR DEB)
+# As they are: a name may have quotes in it.
+set(CPACK_VERBATIM_VARIABLES TRUE)
 set(CPACK_PACKAGE_NAME leveldb-bloom)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
