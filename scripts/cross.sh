@@ -72,6 +72,8 @@ while [ $# -gt 0 ]; do
 done
 
 ensure_rust
+# They would stand before those of a single target, which are set below.
+unset RUSTFLAGS
 work=${CARGO_TARGET_DIR:-$root/target}/cross
 mkdir -p "$work"
 

@@ -80,6 +80,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+[ -z "$planted" ] || [ -z "$document" ] || fail "--planted counts nothing that --document could write. See --help."
 ensure_rust
 ensure_packages g++ libleveldb-dev
 LEVELDB_BLOOM_STOCK=$(stock_leveldb)
@@ -109,9 +110,15 @@ fuzz_cargo build "${how[@]}" --target-dir "$build" 2>"$work.log" ||
   fail "$(cat "$work.log")"
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(fuzz_cargo list)
 
+# libFuzzer then ends with a status of its own, which is no finding.
+trap 'exit 130' INT
 host=$(rustc -vV | sed -n 's/^host: //p')
 for name in "${targets[@]}"; do
   program=$build/$host/release/$name
+  # Without its flags it would run as well, faster, and find nothing.
+  symbols=$(nm "$program")
+  [[ $symbols == *sancov.module_ctor* ]] && [[ $sanitizer != address || $symbols == *__asan_init* ]] ||
+    fail "$program was not built as a fuzz target is: nothing counts what it reaches, or checks its memory"
   corpus=$work/corpus/$name
   log=$work/$name.log
   mkdir -p "$corpus" "$work/artifacts"

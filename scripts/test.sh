@@ -68,6 +68,17 @@ for script in scripts/*.sh; do
   # By a link of the script alone, say: it would test nothing, and succeed.
   [[ $(<"$script") == *$'\nset -e\n. '*/common.sh\"$'\n'* ]] || fail "$script would go on without common.sh"
 done
+# What they build is for this machine and with their own flags, or they say why not.
+home=${CARGO_TARGET_DIR:-$root/target}/cargo-home
+mkdir -p "$home"
+printf '[build]\ntarget = "wasm32-unknown-unknown"\n' >"$home/config.toml"
+said=$(CARGO_HOME=$home bash -c '. scripts/common.sh && ensure_rust' 2>&1) &&
+  fail "The scripts would test what cargo built before it was configured for another machine"
+[[ $said == *build.target* ]] || fail "$said"
+said=$(CARGO_ENCODED_RUSTFLAGS=-g bash -c '. scripts/common.sh && ensure_rust && env')
+[[ $said != *CARGO_ENCODED_RUSTFLAGS* ]] || fail "CARGO_ENCODED_RUSTFLAGS would stand before what the scripts set"
+said=$(scripts/fuzz.sh --planted --document "$home/document" 2>&1) && fail "fuzz.sh: a document of no runs"
+[[ $said == *--planted* && ! -e $home/document ]] || fail "$said"
 # Under pipefail, a reader that stops early fails the script whenever the writer is not yet done.
 early=$(grep -nE '[^|]\| +(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*(exit|[0-9;]q))' scripts/*.sh) &&
   fail "These may die of SIGPIPE; let the reader read to the end:
