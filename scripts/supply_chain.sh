@@ -12,8 +12,8 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
   dependencies   the libraries need libc and nothing else at run time
   package        `cargo package --list` holds what belongs and nothing else; it builds and passes
                  its tests unpacked, on its own
-  oldest Rust    the version that Cargo.toml states builds the core and the C libraries, and the
-                 core's tests pass there
+  oldest Rust    the version that Cargo.toml states builds the core, the C libraries, the command
+                 and the page, and the core's tests pass there
   other systems  the core builds for macOS, Windows, FreeBSD, Android, with musl and for machines
                  with no system, with the kernels that each should have, where rustup has their
                  standard libraries
@@ -114,6 +114,9 @@ RUSTC=$compiler cargo build --locked --quiet --release --target-dir "$target/old
   "${libraries[@]}"
 RUSTC=$compiler cargo test --locked --quiet --target-dir "$target/oldest" \
   --package leveldb-bloom --lib --tests
+# With the tests, which `test.sh --quick` runs with older Rusts than this one's.
+RUSTC=$compiler cargo check --locked --quiet --target-dir "$target/oldest" --all-targets \
+  --package leveldb-bloom-table --package leveldb-bloom-inspector --package leveldb-bloom-page
 
 step "other systems"
 # The last two may not touch the vector registers.

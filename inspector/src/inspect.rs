@@ -50,8 +50,8 @@ const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     // Opened by its other name, a file at stdout would have the report and what is shown in one place.
-    let to_stdout =
-        args.html.as_ref().is_some_and(|path| path.as_os_str() == "-" || *path == *"/dev/stdout");
+    let to_stdout = (args.html.as_deref())
+        .is_some_and(|path| path.as_os_str() == "-" || path == Path::new("/dev/stdout"));
     if to_stdout && args.json {
         return Err("--json and --html - both write to stdout; name a file after --html".into());
     }
