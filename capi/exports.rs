@@ -296,10 +296,8 @@ pub unsafe extern "C" fn leveldb_bloom_fill_filter(
 ) -> c_int {
     // SAFETY: the C caller's promise, as the header asks for it.
     match unsafe { policy.cast::<Policy>().as_ref() } {
-        Some(policy) => unsafe {
-            // SAFETY: the C caller's promise, as the header asks for it.
-            policy.fill_filter(keys.cast(), num_keys, filter, filter_length)
-        },
+        // SAFETY: the C caller's promise, as the header asks for it.
+        Some(policy) => unsafe { policy.fill_filter(keys.cast(), num_keys, filter, filter_length) },
         None => status::INVALID_ARGUMENT,
     }
 }
@@ -824,9 +822,9 @@ struct Malloc;
 #[global_allocator]
 static ALLOCATOR: Malloc = Malloc;
 
+#[cfg(not(test))]
 // SAFETY: `alloc` gives malloc's memory, which is aligned for anything up to a word, and NULL for a
 // larger alignment. (The crate keeps bytes, keys and hashes in it.)
-#[cfg(not(test))]
 unsafe impl core::alloc::GlobalAlloc for Malloc {
     unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {
         if layout.align() > core::mem::align_of::<usize>() {

@@ -47,9 +47,9 @@ impl Walk<'_> {
     /// key before, as [`Comparison::next`] has it.
     pub fn misses(&mut self, user_key: &[u8], sequence: u64, shared: usize) -> Option<Miss> {
         // All of them, so that each knows the key before.
-        let mut with = |it: &mut Comparison<'_>| it.next(user_key, shared);
+        let with = |it: &mut Comparison<'_>| it.next(user_key, shared);
         let (smallest, largest) = (with(&mut self.smallest), with(&mut self.largest));
-        let up_to = self.up_to.as_mut().map(&mut with);
+        let up_to = self.up_to.as_mut().map(with);
         let after = self.after.as_mut().map(|(it, last)| with(it).then((*last).cmp(&sequence)));
         if smallest.is_lt() {
             Some(Miss::Before)

@@ -49,8 +49,8 @@ macro_rules! opaque {
 /// the code that follows.
 macro_rules! at_line {
     ($($bytes:literal)?) => {
-        // SAFETY: the assembler emits no instructions for this, or no-ops.
         #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64", target_os = "linux"))]
+        // SAFETY: the assembler emits no instructions for this, or no-ops.
         unsafe {
             core::arch::asm!(
                 ".subsection 1",
