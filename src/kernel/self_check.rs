@@ -40,19 +40,26 @@ struct Answers {
     filters: ([bool; FILTERS], usize),
 }
 
+impl Answers {
+    const fn none() -> Self {
+        Self {
+            hashes: [0; KEYS],
+            created: [0; ARRAY + 1],
+            inserted: [0; ARRAY],
+            each: [false; KEYS],
+            batch: ([false; KEYS], 0),
+            filters: ([false; FILTERS], 0),
+        }
+    }
+}
+
 /// What `kernel` makes of `keys`: the first `put` of them go into a filter with an array of so many
-/// bytes, which is asked for all.
+/// bytes, which is asked for all. (Written where the caller compares it: returned, it would be on the
+/// stack twice while the kernel works.)
 #[inline(never)]
-fn answers(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize) -> Answers {
-    let mut answers = Answers {
-        hashes: [0; KEYS],
-        created: [0; ARRAY + 1],
-        inserted: [0x10; ARRAY],
-        each: [false; KEYS],
-        batch: ([false; KEYS], 0),
-        filters: ([false; FILTERS], 0),
-    };
+fn answer(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize, answers: &mut Answers) {
     kernel.hash_keys(keys, &mut answers.hashes);
+    answers.inserted.fill(0x10);
     kernel.insert_hashes(&answers.hashes, 7, &mut answers.inserted);
     let filter = answers.created.get_mut(..=bytes).unwrap_or(&mut []);
     if let (Some((probes, array)), Some(put)) = (filter.split_last_mut(), keys.get(..put)) {
@@ -67,7 +74,6 @@ fn answers(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize) -> Ans
     let filters = [Key::new(filter), Key::new(&[0xff, 6]), Key::new(&[0; 10])];
     let [.., last] = keys;
     answers.filters.1 = kernel.filters_may_match(*last, &filters, &mut answers.filters.0);
-    answers
 }
 
 /// Whether `kernel` answers as `reference` does: for keys of one length, of one but for the first
@@ -93,5 +99,10 @@ fn agree_on(
     for (i, key) in keys.iter_mut().enumerate() {
         *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
     }
-    answers(kernel, &keys, put, bytes) == answers(reference, &keys, put, bytes)
+    let mut all = [const { Answers::none() }; 2];
+    for (kernel, answers) in [kernel, reference].into_iter().zip(&mut all) {
+        answer(kernel, &keys, put, bytes, answers);
+    }
+    let [ours, expected] = &all;
+    ours == expected
 }

@@ -1,0 +1,75 @@
+/* What the first call of a process takes of the stack: it checks the kernel, and takes more than all that
+ * follow. README.md says how much, for those who have little. */
+
+#include <leveldb_bloom.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STACK = 1 << 18, PATTERN = 0xa5, MOST = 11776 };
+
+static const char *const names[] = {"nothing", "a policy", "a policy of LevelDB's", "a query",
+                                    "what is active"};
+enum { CALLS = sizeof names / sizeof names[0] };
+
+static void *make(void *call) {
+  static const char filter[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
+  switch (*(int *)call) {
+    case 0:
+      break;
+    case 1:
+      leveldb_bloom_policy_destroy(leveldb_bloom_policy_create(10));
+      break;
+    case 2:
+      leveldb_filterpolicy_destroy(leveldb_filterpolicy_create_bloom(10));
+      break;
+    case 3:
+      leveldb_bloom_key_may_match("a", 1, filter, sizeof filter);
+      break;
+    default:
+      leveldb_bloom_active();
+  }
+  return NULL;
+}
+
+/* How many bytes of its stack a thread writes that makes this call; -1 without a thread. */
+static int written(int call) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  int left = 0;
+  unsigned char *const stack =
+      mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return -1;
+  memset(stack, PATTERN, STACK);
+  if (pthread_attr_init(&attributes) != 0 ||
+      pthread_attr_setstack(&attributes, stack, STACK) != 0 ||
+      pthread_create(&thread, &attributes, make, &call) != 0 || pthread_join(thread, NULL) != 0) {
+    return -1;
+  }
+  while (left < STACK && stack[left] == PATTERN) left++;
+  return STACK - left;
+}
+
+int main(void) {
+  int call, failed = 0;
+  for (call = 1; call < CALLS; call++) {
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+      /* Twice: the first thread of a process does more. */
+      const int before = written(0) < 0 ? -1 : written(0), after = written(call);
+      printf("%s: %d bytes\n", names[call], after - before);
+      fflush(stdout);
+      _exit(before < 0 || after - before < 1000 || after - before > MOST);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+      fprintf(stderr, "%s: status %d\n", names[call], status);
+      failed = 1;
+    }
+  }
+  return failed;
+}
