@@ -8,18 +8,18 @@ usage() {
   cat <<'TEXT'
 usage: scripts/mutants.sh [--continue] [--jobs N] [--help] [FILE...]
 
-cargo-mutants changes the core, the kernels that this machine can run and the C interface, one place at
-a time, and runs the Rust tests, or for the C interface the C and C++ programs of ctest/ that use the
-shared library; one must fail. Writes to docs/mutants.md a row for each file. Fails where a change goes
-unnoticed that scripts/mutants/survivors.txt does not explain.
+cargo-mutants changes the core, the kernels that this machine can run, the C interface and what reads
+tables (table/), one place at a time, and runs the Rust tests, or for the C interface the C and C++ programs
+of ctest/ that use the shared library; one must fail. Writes to docs/mutants.md a row for each file. Fails
+where a change goes unnoticed that scripts/mutants/survivors.txt does not explain.
 
   --continue   leaves out what earlier runs have killed, as far as it is at the same place
   --jobs N     as many at a time (1)
   FILE         only the mutants of these files; the others are as earlier runs found them
 
-Some 2,500 mutants: those of the core and the kernels take some seconds each, two hours together; those
-of the C interface half a minute each, four hours together. cargo-mutants is built into target/tools the
-first time.
+Some 2,800 mutants: those of the core, the kernels and the tables take some seconds each, two hours
+together; those of the C interface half a minute each, four hours together. cargo-mutants is built into
+target/tools the first time.
 TEXT
 }
 
@@ -55,7 +55,8 @@ elif [ "$(uname -m)" = aarch64 ]; then
   kernels+=(src/kernel/neon.rs)
 fi
 ffi=(src/ffi/*.rs src/ffi/address/glibc.rs) # the other loaders' is compiled where glibc is not
-all=("${core[@]}" "${kernels[@]}" "${ffi[@]}")
+table=(table/src/*.rs)
+all=("${core[@]}" "${kernels[@]}" "${ffi[@]}" "${table[@]}")
 for file in "${files[@]}"; do
   is_one_of "$file" "${all[@]}" || fail "No mutants are made of $file."
 done
@@ -83,7 +84,7 @@ rm -rf "$tree"
 mkdir "$tree"
 git ls-files | tar -cT - | tar -xC "$tree"
 commit=$(git rev-parse --short HEAD)
-git diff --quiet HEAD -- src tests ctest || commit+=", changed"
+git diff --quiet HEAD -- src tests ctest table || commit+=", changed"
 sed -i -E 's/\bunsafe (extern "C(-unwind)?" )?fn ([a-z])/\1fn \3/' "$tree"/src/{ffi,kernel,kernel/*}/*.rs
 
 # The first test that fails ends them.
@@ -106,14 +107,15 @@ chosen() {
 # An interrupted run's outcomes: of what it had tried, the next says only that it did not survive.
 [ ! -e "$work/mutants.out" ] || python3 scripts/mutants/report.py note "$ledger" "$work/mutants.out"
 
-# run FILE... -- ARGUMENT...: the mutants of these files, as cargo-mutants is told to.
+# run PACKAGE FILE... -- ARGUMENT...: the mutants of these files, as cargo-mutants is told to.
 run() {
-  local of=() status=0
+  local package=$1 of=() status=0
+  shift
   while [ "$1" != -- ]; do of+=("$1") && shift; done
   shift
   mapfile -t of < <(chosen "${of[@]}")
   [ ${#of[@]} -ne 0 ] || return 0
-  env --chdir="$tree" cargo mutants --package leveldb-bloom "${of[@]}" --iterate --output "$work" \
+  env --chdir="$tree" cargo mutants --package "$package" "${of[@]}" --iterate --output "$work" \
     "$@" || status=$?
   # 2 and 3: some were missed, or ran out of time.
   case $status in 0 | 2 | 3) ;; *) exit $status ;; esac
@@ -123,14 +125,17 @@ run() {
 }
 
 step "core"
-run "${core[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- --skip kernel::tests::portable:: \
-  --skip kernel::tests::avx --skip kernel::tests::neon --skip huge -Zunstable-options --fail-fast
+run leveldb-bloom "${core[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- \
+  --skip kernel::tests::portable:: --skip kernel::tests::avx --skip kernel::tests::neon --skip huge -Zunstable-options --fail-fast
 step "kernels"
-run "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- kernel::tests --skip huge \
+run leveldb-bloom "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib -- -- kernel::tests --skip huge \
   --skip ends_of_pages -Zunstable-options --fail-fast
 step "what is left, before all tests"
-run "${core[@]}" "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib --cargo-arg=--tests -- -- \
-  -Zunstable-options --fail-fast
+run leveldb-bloom "${core[@]}" "${kernels[@]}" -- --jobs "$jobs" --cargo-arg=--lib \
+  --cargo-arg=--tests -- -- -Zunstable-options --fail-fast
+
+step "tables"
+run leveldb-bloom-table "${table[@]}" -- --jobs "$jobs" -- -- -Zunstable-options --fail-fast
 
 # The C and C++ programs find the library where CMake builds it, so that only the library has to be
 # built anew for each mutant; one at a time, because there is one such place.
@@ -143,12 +148,12 @@ if [ -n "$(chosen "${ffi[@]}")" ]; then
   cp scripts/mutants/c_programs.rs "$tree/tests"
   export MUTANTS_BUILD=$work/cmake
   step "the C interface"
-  run "${ffi[@]}" -- --in-place --timeout 150 --cargo-arg=--lib --cargo-arg=--test \
+  run leveldb-bloom "${ffi[@]}" -- --in-place --timeout 150 --cargo-arg=--lib --cargo-arg=--test \
     --cargo-arg=c_programs -- -- ffi:: c_programs
 fi
 
 step "results"
-(cd "$tree" && cargo mutants --package leveldb-bloom --list) >"$work/list.txt"
+(cd "$tree" && cargo mutants --package leveldb-bloom --package leveldb-bloom-table --list) >"$work/list.txt"
 mapfile -t asked < <(chosen "${all[@]}" | sed '/^--file$/d')
 python3 scripts/mutants/report.py write "$commit" "$ledger" "$work/list.txt" scripts/mutants/survivors.txt \
   docs/mutants.md "${asked[@]}"

@@ -100,7 +100,7 @@ def write(commit, ledger, list_name, survivors_name, document, *names):
         """How many of a name survive that are not explained."""
         return max(0, len(missed[mutant]) - survivors.get(mutant, (0, 0))[1])
 
-    rows = {line.split(" ")[1]: line for line in read_lines(document) if line.startswith("| src/")}
+    rows = {line.split(" ")[1]: line for line in read_lines(document) if line.startswith(("| src/", "| table/"))}
     wrong = []
     for name, count in files.items():
         own = [mutant for mutant in missed if mutant.startswith(f"{name}:")]
