@@ -273,6 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_block_says_of_itself() {
+        for (entries, restarts) in
+            [(&b""[..], &[][..]), (b"\0\x01\0a\0\x01\0b\0\x01\0c", &[0, 4, 8])]
+        {
+            let contents = block(entries, restarts);
+            let block = Block::parse(&contents, Part::Data, 100).unwrap();
+            let (points, len) = (block.restart_points(), block.entries_len());
+            assert_eq!((points, len, block.offset()), (restarts.len(), entries.len(), 100));
+            // Not a block's bytes, of which there may be millions.
+            let text = alloc::format!("{:?}", block.entries());
+            assert!(text.contains(&alloc::format!("{len} bytes")), "{text}");
+        }
+    }
+
+    #[test]
     fn damage_says_where() {
         let cases: [(Vec<u8>, u64, &str); 13] = [
             (b"abc".to_vec(), 0, "number of restart points"),

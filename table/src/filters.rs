@@ -163,8 +163,14 @@ mod tests {
         assert_eq!(filters.filter_for(u64::MAX), None);
         assert!(!filters.may_match(2048, b"key"));
         assert!(filters.may_match(6144, b"key"));
+        assert!(!filters.is_empty() && filters.base_lg() == 11);
         let none = block(b"", &[], 0, 11);
-        assert_eq!(Filters::parse(&none, 0).unwrap().len(), 0);
+        let none = Filters::parse(&none, 0).unwrap();
+        assert!(none.is_empty() && none.len() == 0);
+        // One for a whole file, of whatever size.
+        let one = block(b"aaa", &[0], 3, 63);
+        let one = Filters::parse(&one, 0).unwrap();
+        assert_eq!((one.base_lg(), one.filter_for(i64::MAX as u64)), (63, Some(&b"aaa"[..])));
     }
 
     #[test]

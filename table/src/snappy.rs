@@ -120,6 +120,15 @@ mod tests {
         for input in inputs {
             assert!(matches!(decompressed(input), Err(Refusal::Damaged { .. })), "{input:?}");
         }
+        // A literal and a copy that would be more than the stated length are not written at all.
+        for input in [b"\x04\x08abc\x08abc", &b"\x04\x08abc\x05\x03"[..]] {
+            let mut output = Vec::new();
+            assert!(decompress_snappy(input, 1 << 20, &mut output).is_err() && output == b"abc");
+        }
+        let mut output = Vec::new();
+        assert_eq!(decompress_snappy(b"\x03\x08abc", 3, &mut output), Ok(()));
+        let refused = Err(Refusal::TooLarge { len: 3, limit: 2 });
+        assert_eq!(decompress_snappy(b"\x03\x08abc", 2, &mut output), refused);
         let mut output = Vec::new();
         assert!(decompress_snappy(b"\xff\xff\x3f\0a", 1 << 20, &mut output).is_err());
         assert_eq!(output.capacity(), 0, "memory taken for a length that was not believed");

@@ -2,8 +2,8 @@
 
 use leveldb_bloom::{BloomFilterPolicy, POLICY_NAME};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, Codec, Error, Filters, InternalKey, Kind, MAGIC, MAX_BLOCK_LEN,
-    MAX_EXPANSION, Part, Portable, ReadAt, Table,
+    Block, BlockHandle, Buffers, Codec, Compression, Error, Filters, Footer, InternalKey, Kind,
+    MAGIC, MAX_BLOCK_LEN, MAX_EXPANSION, Part, Portable, ReadAt, Table,
 };
 
 fn varint(mut value: u64, into: &mut Vec<u8>) {
@@ -163,6 +163,7 @@ fn keys_filters_and_blocks() {
         let table = Table::open(&file[..], Portable).unwrap();
         assert_eq!(table.filters().len(), 1);
         assert_eq!(table.filters()[0].policy, POLICY_NAME);
+        assert_eq!(table.other_filters().count(), 0);
         let contents = table.read_filters(0).unwrap();
         let filters = Filters::parse(&contents, 0).unwrap();
         let empty = (0..filters.len()).filter(|&i| filters.filter(i) == Some(b"")).count();
@@ -250,6 +251,8 @@ fn damage_is_found_where_it_is() {
         let error = read(&file).unwrap_err();
         assert_eq!((error.part, error.offset), (part, handle.offset), "{error}");
         assert!(matches!(error.kind, Kind::Checksum { .. }), "{error}");
+        let name = ["footer", "metaindex block", "index block", "filter block", "data block"];
+        assert!(error.to_string().contains(name[part as usize]), "{error}");
         file[handle.offset as usize] ^= 1;
     }
 }
@@ -442,6 +445,55 @@ fn there_are_no_blocks_behind_damage_in_an_index() {
     }
 }
 
+/// The index may end where the footer begins, and no later.
+#[test]
+fn the_index_is_before_the_footer() {
+    let metaindex = BlockHandle { offset: 1000, size: 300 };
+    for (size, fits) in [(95, true), (96, false)] {
+        let index = BlockHandle { offset: 2000, size };
+        let bytes = footer(metaindex, index).try_into().unwrap();
+        let found = Footer::parse(&bytes, 2100 + 48);
+        if fits {
+            assert_eq!(found, Ok(Footer { metaindex, index }));
+        } else {
+            // Behind the two bytes of each of the metaindex's numbers.
+            let error = found.unwrap_err();
+            let kind = Kind::Handle { of: Part::Index, handle: index, from: 0, to: 2100 };
+            assert_eq!((error.offset, error.kind), (2100 + 4, kind));
+        }
+    }
+}
+
+#[test]
+fn lengths_once_decompressed() {
+    let mut file = Vec::new();
+    let contents = block(&[(internal(b"key", 7), vec![b'v'; 500])]);
+    let data = append(&contents, true, &mut file);
+    let metaindex = append(&block(&[]), false, &mut file);
+    let entries = block(&[(internal(b"key", 7), handle_bytes(data))]);
+    let index = append(&entries, true, &mut file);
+    file.extend(footer(metaindex, index));
+    let (reader, mut buffers) = (&file[..], Buffers::default());
+    assert_eq!((ReadAt::len(reader), ReadAt::is_empty(reader)), (file.len() as u64, false));
+    assert!(ReadAt::is_empty(&b""[..]));
+    // A reader and a codec that others have, too.
+    let table = Table::open(&reader, &Portable).unwrap();
+    assert_eq!(table.index_len(), entries.len());
+    table.read_data(data, &mut buffers).unwrap();
+    assert_eq!(buffers.contents_len(), contents.len());
+    assert!(data.size as usize != contents.len() && index.size as usize != entries.len());
+}
+
+#[test]
+fn methods_of_compression_have_their_numbers() {
+    for byte in 0..=255 {
+        assert_eq!(u8::from(Compression::from(byte)), byte);
+    }
+    let known =
+        [Compression::None, Compression::Snappy, Compression::Zstd, Compression::RawDeflate];
+    assert_eq!(known.map(u8::from), [0, 1, 2, 4]);
+}
+
 /// Keys that take a thousand times the index, each of which is copied by whoever keeps the last.
 #[test]
 fn an_index_does_not_expand_without_bound() {
@@ -452,7 +504,9 @@ fn an_index_does_not_expand_without_bound() {
         .iter()
         .enumerate()
         .map(|(i, handle)| (internal(format!("{i:04}").as_bytes(), 7), handle_bytes(*handle)));
-    let contents = sharing(100_000, ends);
+    // So long that twice the limit's number of keys are the limit to the byte.
+    let of_ends = sharing(100_000, ends.clone()).len() - 8 - 100_000;
+    let contents = sharing(of_ends - 24, ends);
     let index = append(&contents, false, &mut file);
     file.extend(footer(metaindex, index));
     let table = Table::open(&file[..], Portable).unwrap();
@@ -464,8 +518,8 @@ fn an_index_does_not_expand_without_bound() {
         }
     };
     assert!(matches!(error.kind, Kind::KeysExpand { .. }), "{error}");
-    assert!(seen <= MAX_EXPANSION * contents.len() as u64, "{seen}");
-    assert!(seen > (MAX_EXPANSION - 1) * (contents.len() - 8) as u64, "{seen}");
+    // Less the 8 bytes of LevelDB's own in each, which count.
+    assert_eq!(seen, MAX_EXPANSION * (contents.len() - 8) as u64 - 2 * MAX_EXPANSION * 8);
     let text = error.to_string();
     assert!(text.contains("1024 times the block's length, though LevelDB reads more"), "{text}");
     assert!(blocks.next().is_err());
@@ -504,5 +558,6 @@ fn names_take_no_more_room_than_the_metaindex() {
         assert!(room <= contents.len() + POLICY_NAME.len(), "{room} of {}", contents.len());
         // LevelDB looks for its own, and finds it.
         assert_eq!(names[table.preferred_filters().unwrap()].policy, POLICY_NAME);
+        assert_eq!(table.other_filters().count(), names.len() - 1);
     }
 }
