@@ -166,7 +166,7 @@ mod tests {
         assert!(!filters.is_empty() && filters.base_lg() == 11);
         let none = block(b"", &[], 0, 11);
         let none = Filters::parse(&none, 0).unwrap();
-        assert!(none.is_empty() && none.len() == 0);
+        assert_eq!((none.is_empty(), none.len()), (true, 0));
         // One for a whole file, of whatever size.
         let one = block(b"aaa", &[0], 3, 63);
         let one = Filters::parse(&one, 0).unwrap();

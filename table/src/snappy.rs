@@ -91,6 +91,7 @@ mod tests {
         assert_eq!(decompressed(b"\x08\x08abc\x05\x03").unwrap(), b"abcabcab");
         assert_eq!(decompressed(b"\x08\x08abc\x12\x03\0").unwrap(), b"abcabcab");
         assert_eq!(decompressed(b"\x08\x08abc\x13\x03\0\0\0").unwrap(), b"abcabcab");
+        assert_eq!(decompressed(b"\x09\x0cabcd\x05\x02").unwrap(), b"abcdcdcdc");
         // A literal's length in one to four bytes.
         let text: Vec<u8> = (0..200).collect();
         for length in [&b"\xf0\xc7"[..], b"\xf4\xc7\0", b"\xf8\xc7\0\0", b"\xfc\xc7\0\0\0"] {
