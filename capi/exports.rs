@@ -280,8 +280,8 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
 /// `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another
-/// length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. In both of these cases
-/// `filter` is unchanged.
+/// length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented, even where `keys` or
+/// `filter` is NULL. In both of these cases `filter` is unchanged.
 ///
 /// With a transformed policy what is allocated depends on the transform, and
 /// LEVELDB_BLOOM_NO_MEMORY is returned if it gave no canonical form of a key; `filter` then matches
@@ -618,8 +618,8 @@ pub unsafe extern "C" fn leveldb_bloom_builder_filter_size(
 /// fuller than it should be, but holds all of them. Afterwards the builder has no keys.
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or
-/// the length is another; or LEVELDB_BLOOM_TOO_LARGE. In both of these cases the builder keeps its
-/// keys.
+/// the length is another; or LEVELDB_BLOOM_TOO_LARGE, even where `filter` is NULL. In both of these
+/// cases the builder keeps its keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_builder_finish(
     builder: *mut leveldb_bloom_builder,

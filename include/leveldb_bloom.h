@@ -376,8 +376,8 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 
  Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
  `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another
- length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented. In both of these cases
- `filter` is unchanged.
+ length; or LEVELDB_BLOOM_TOO_LARGE, if the size cannot be represented, even where `keys` or
+ `filter` is NULL. In both of these cases `filter` is unchanged.
 
  With a transformed policy what is allocated depends on the transform, and
  LEVELDB_BLOOM_NO_MEMORY is returned if it gave no canonical form of a key; `filter` then matches
@@ -589,8 +589,8 @@ size_t leveldb_bloom_builder_filter_size(const struct leveldb_bloom_builder *bui
  fuller than it should be, but holds all of them. Afterwards the builder has no keys.
 
  Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `builder` or `filter` is NULL or
- the length is another; or LEVELDB_BLOOM_TOO_LARGE. In both of these cases the builder keeps its
- keys.
+ the length is another; or LEVELDB_BLOOM_TOO_LARGE, even where `filter` is NULL. In both of these
+ cases the builder keeps its keys.
  */
 int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
                                  size_t total_keys,

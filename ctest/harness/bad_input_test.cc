@@ -520,6 +520,7 @@ TEST_F(FunctionsTest, FillFilter) {
   }
   for (size_t count : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 10 + 1}) {
     EXPECT_EQ(LEVELDB_BLOOM_TOO_LARGE, leveldb_bloom_fill_filter(ten_, keys, count, filter, 9));
+    EXPECT_EQ(LEVELDB_BLOOM_TOO_LARGE, leveldb_bloom_fill_filter(ten_, nullptr, count, nullptr, 9));
   }
   leveldb_bloom_policy* none = leveldb_bloom_policy_create(0);
   for (size_t count : kMoreThanFit) {

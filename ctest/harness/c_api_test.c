@@ -421,6 +421,8 @@ static void TestBuilder(void) {
   INVALID(leveldb_bloom_builder_finish(builder, 0, filter, 10));
   CheckCondition(leveldb_bloom_builder_finish(builder, SIZE_MAX, filter, 9) ==
                  LEVELDB_BLOOM_TOO_LARGE);
+  CheckCondition(leveldb_bloom_builder_finish(builder, SIZE_MAX, NULL, 9) ==
+                 LEVELDB_BLOOM_TOO_LARGE);
   CheckCondition(leveldb_bloom_builder_finish(builder, 0, filter, 9) == LEVELDB_BLOOM_OK);
   CheckCondition(memcmp(filter, "\x08\x00\x04\x00\x02\x00\x11\x80\x06", 9) == 0);
   CheckCondition(leveldb_bloom_builder_num_keys(NULL) == 0);
