@@ -612,13 +612,14 @@ int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t
  at most 30 probes, small filters, and a hash of 32 bits, because of which no number of bits
  helps with tens of millions of keys in one filter (1.16 % at 50 million).
 
- The real rate is higher in four cases. With 20,000 to some million keys: mostly up to 1.5 times
- (2.9 times at 15 bits and 100,000 keys), and up to five times at 16 bits and more where the number
- of bits is a power of two, 2^20 or more. At 16 bits and fewer with up to some twenty keys: up to a
+ The real rate is higher in four cases. With 20,000 to some million keys: mostly up to 1.5 times,
+ but for one size in twenty up to three times below 16 bits (2.7 times at 15 bits and 100,000 keys)
+ and up to seven from there on (5.4 times at 20 bits and 371,000 keys, five where the number of bits
+ is a power of two, 2^20 or more). At 16 bits and fewer with up to some twenty keys: up to a
  third more. At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six
  times with fewer (eight times with one key of 100 bits). Where the number of bits shares a
- divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428 keys, and up to 93 times, at
- 24 bits and 21,845 keys.
+ divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428 keys, and up to 140 times, at
+ 30 bits and 17,476 keys.
  */
 double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
 

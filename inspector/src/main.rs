@@ -177,8 +177,8 @@ In a database a filter holds the keys of a block or two, 10 to 100 as a rule.
 The rates count that the hash has 32 bits, so that among tens of millions of
 keys an absent one may have the hash of a present one, that k stays at 30, and
 that a filter has 64 bits at least. They are estimates: single filters of 20,000
-to some million keys have up to 1.5 times as many false positives as a rule, and
-remarks say where it is many more.
+to some million keys have up to 1.5 times as many false positives as a rule, one
+size in twenty up to seven times, and remarks say where it is known to be more.
 
 The object that --json prints:
   version, keys, hash_collision_rate, remarks
