@@ -25,8 +25,8 @@
 //! calls keys of different bytes equal (one that ignores case, say) it would lose keys: do not use
 //! this policy there.
 //!
-//! The crate needs `alloc`, and no standard library. The AVX-512 kernel needs Rust 1.89 or newer to
-//! build.
+//! The crate needs `alloc`, pointers of 32 bits or more, and atomic loads and stores, but no standard
+//! library. The AVX-512 kernel needs Rust 1.89 or newer to build.
 //!
 //! Stack: the first policy of a process, or its first query without one, takes some 11 KB, making a
 //! filter up to 12 KB, any other query next to nothing, and one for many keys up to 6 KB; unoptimised
