@@ -19,8 +19,7 @@
 //!
 //! How near the estimate is, asked with random hashes (see the tests below): with 25 keys and more
 //! the real rate is mostly within a quarter of it (from 30 bits on it may be a third less, from 80 on
-//! half),
-//! where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds of times at
+//! half), where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds of times at
 //! 44 bits. With fewer keys and up to 16 bits the estimate is within a third of the real rate, and
 //! with three keys or fewer and 3 or 4 bits up to twice the real rate. With more than 16 bits the real
 //! rate, which is then below 4 % anyway, is up to 1.5 times the estimate with some twenty keys
@@ -64,9 +63,10 @@
 //! Of 2,500 sizes chosen at random (4 to 40 bits, 20,000 to 2 million keys) one in twenty had more than
 //! 1.5 times the estimate, and one in fifty more than twice: up to 15 bits 0.29 % in place of 0.10 % at
 //! most (15 bits, 154,951 keys), with more bits 0.021 % in place of 0.0031 % (28 bits, 125,199 keys).
-//! Many of the powers of two are among them: 16 bits for each of 65,536 keys give 0.10 % in place of 0.055 %, of 262,144 0.29 % in
-//! place of 0.065 %, of 524,288 0.33 % in place of 0.069 %, of 1,048,576 0.26 % in place of 0.077 %; 32
-//! bits for each of 524,288 0.052 % in place of 0.012 %. At 8 bits it is 1.4 times the estimate at most.
+//! Many of the powers of two are among them: 16 bits for each of 65,536 keys give 0.10 % in place of
+//! 0.055 %, of 262,144 0.29 % in place of 0.065 %, of 524,288 0.33 % in place of 0.069 %, of 1,048,576
+//! 0.26 % in place of 0.077 %; 32 bits for each of 524,288 0.052 % in place of 0.012 %. At 8 bits it is
+//! 1.4 times the estimate at most.
 
 use core::ffi::CStr;
 use core::fmt;
