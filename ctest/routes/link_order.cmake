@@ -16,12 +16,14 @@ set(ours_static $<TARGET_FILE:leveldb_bloom::static>)
 string(CONCAT original "active: original "
   "(another definition of leveldb_filterpolicy_create_bloom comes first)")
 
-# link_test(NAME LANGUAGE LINKER LINE LIBRARY... EXPECT route_test's ROUTES and SAYS)
+# link_test(NAME LANGUAGE LINKER [FIRST what stands before the objects, as LDFLAGS do] LINE LIBRARY...
+#   EXPECT route_test's ROUTES and SAYS)
 function(link_test name language linker)
-  cmake_parse_arguments(arg "" "" "LINE;EXPECT" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FIRST;LINE;EXPECT" ${ARGN})
   route_test(link.${name}.${linker}.${language} LINK ${arg_EXPECT}
     CONTROL $<TARGET_FILE:routes_${language}>
-    COMMAND ${compiler_${language}} ${objects_${language}} -fuse-ld=${linker} ${arg_LINE})
+    COMMAND ${compiler_${language}} ${arg_FIRST} ${objects_${language}} -fuse-ld=${linker}
+      ${arg_LINE})
 endfunction()
 
 foreach(linker bfd gold lld)
@@ -37,11 +39,17 @@ foreach(linker bfd gold lld)
       LINE -Wl,--no-as-needed "${ROUTES_LEVELDB}" ${ours_shared})
     link_test(shared-second-as-needed ${variant} EXPECT SAYS "active: absent" "made by: libleveldb"
       LINE -Wl,--as-needed "${ROUTES_LEVELDB}" ${ours_shared})
+    link_test(shared-before-objects ${variant} EXPECT ${ours} "made by: libleveldb_bloom"
+      FIRST -Wl,--as-needed -Wl,--push-state,--no-as-needed ${ours_shared} -Wl,--pop-state
+      LINE "${ROUTES_LEVELDB}")
     link_test(shared-with-static-leveldb ${variant} EXPECT ${ours}
       LINE ${ours_shared} ${archives_${language}})
 
     link_test(static ${variant} EXPECT ${ours}
       LINE ${ours_static} ${archives_${language}})
+    link_test(static-before-objects ${variant} EXPECT ${ours}
+      FIRST -Wl,-u,_ZN7leveldb20NewBloomFilterPolicyEi ${ours_static}
+      LINE ${archives_${language}})
     link_test(static-with-shared-leveldb ${variant} EXPECT ${ours}
       LINE ${ours_static} "${ROUTES_LEVELDB}")
     # A program that needs functions which Rust's part of the archive has too.
