@@ -41,16 +41,14 @@ struct Answers {
 }
 
 impl Answers {
-    const fn none() -> Self {
-        Self {
-            hashes: [0; KEYS],
-            created: [0; ARRAY + 1],
-            inserted: [0; ARRAY],
-            each: [false; KEYS],
-            batch: ([false; KEYS], 0),
-            filters: ([false; FILTERS], 0),
-        }
-    }
+    const NONE: Answers = Answers {
+        hashes: [0; KEYS],
+        created: [0; ARRAY + 1],
+        inserted: [0; ARRAY],
+        each: [false; KEYS],
+        batch: ([false; KEYS], 0),
+        filters: ([false; FILTERS], 0),
+    };
 }
 
 /// What `kernel` makes of `keys`: the first `put` of them go into a filter with an array of so many
@@ -99,7 +97,7 @@ fn agree_on(
     for (i, key) in keys.iter_mut().enumerate() {
         *key = Key::new(BYTES.get(i..i + length(i)).unwrap_or(&[]));
     }
-    let mut all = [const { Answers::none() }; 2];
+    let mut all = [Answers::NONE; 2];
     for (kernel, answers) in [kernel, reference].into_iter().zip(&mut all) {
         answer(kernel, &keys, put, bytes, answers);
     }
