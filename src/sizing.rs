@@ -74,8 +74,10 @@ use core::hint::black_box;
 
 use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
 
-/// The most bits per key that buy anything: from 44 on the number of probes stays at
-/// [`MAX_PROBES`], and what is left of the rate is the 32-bit hash's.
+/// The most bits per key that are of much use: from 44 on the number of probes stays at
+/// [`MAX_PROBES`], and with 10,000 keys and more what is left of the rate is the 32-bit hash's. A filter
+/// of up to some thousand keys gains by more bits all the same: of 100 keys, 100 bits each let a tenth of
+/// the absent keys pass that 44 let pass, which is one in 30,000.
 pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 
 /// The expected false-positive rate, 0 to 1, of a filter for `num_keys` different keys; 1 where
@@ -154,7 +156,7 @@ pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
         ..=0 => c"no bits per key: one probe into 64 bits, however many keys; 10 is usual",
         1..=3 => c"fewer than 4 bits per key: unless a filter has only a few keys, a fifth of all absent ones and more pass; 10 is usual",
         4..=MAX_USEFUL_BITS_PER_KEY => return Ok(()),
-        45..=1000 => c"more than 44 bits per key: the probes stay at 30 and the hash at 32 bits: only the size grows; 10 is usual",
+        45..=1000 => c"more than 44 bits per key: the probes stay at 30 and the hash at 32 bits: that gains little; 10 is usual",
         _ => c"this is the number of bits for each key, not for a filter: those take hundreds of bytes a key; 10 is usual",
     };
     Err(UnwiseBitsPerKey(text))
@@ -472,6 +474,21 @@ mod tests {
         }
         // Fewer, and some are estimated so low that they were left out.
         assert_eq!(compared, 53);
+    }
+
+    /// What the documentation says of more bits than are useful.
+    #[test]
+    fn bits_beyond_the_most_useful_still_help_small_filters() {
+        let at_most = seen(MAX_USEFUL_BITS_PER_KEY, 100, 3_000_000);
+        assert!((25_000.0..37_000.0).contains(&(1.0 / at_most)), "{at_most}");
+        let beyond = seen(100, 100, 3_000_000);
+        assert!((0.05..0.2).contains(&(beyond / at_most)), "{beyond}, not a tenth of {at_most}");
+        let gained = |keys| false_positive_rate(44, keys) / false_positive_rate(1000, keys);
+        assert!(gained(5_000) > 1.5 && gained(10_000) < 1.2 && gained(1_000_000) < 1.001);
+        for bits_per_key in [45, 60, 1000] {
+            let text = validate(bits_per_key).unwrap_err().to_string();
+            assert!(text.contains("gains little"), "{text}");
+        }
     }
 
     /// The rates that the documentation gives of few keys.

@@ -344,8 +344,8 @@ impl Notes<'_> {
             self.add(Weight::Note, "settings-differ", text.to_owned());
         } else if settings.least > MAX_USEFUL_BITS_PER_KEY {
             let text = format!(
-                "{} bits per key is more than can help: k stays at 30 from 44 bits on, and the hash \
-                 has only 32 bits.",
+                "{} bits per key gains little over 44: k stays at 30 from there on, and the hash has \
+                 only 32 bits.",
                 settings.least
             );
             self.add(Weight::Wasted, "too-many-bits", text);

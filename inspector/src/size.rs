@@ -90,16 +90,7 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
     let chosen = if let Some(rate) = args.rate {
         let bits = bits_per_key_for(rate, keys);
         if bits.is_none() {
-            remarks.push(format!(
-                "No number of bits per key gives {} with {} in one filter: {}.",
-                percent(rate),
-                plural(args.keys, "key", "keys"),
-                if floor(args.keys) > rate {
-                    format!("the 32-bit hash alone gives {}", percent(floor(args.keys)))
-                } else {
-                    "k stays at 30 and the hash at 32 bits".into()
-                }
-            ));
+            remarks.push(none_gives(rate, args.keys));
         }
         bits
     } else if let Some(limit) = args.bytes {
@@ -161,6 +152,18 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
     Ok(if rows.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
+/// Why there is no setting for a rate.
+fn none_gives(rate: f64, keys: u64) -> String {
+    let floor = floor(keys);
+    let (numbers, why) = if floor > rate {
+        ("number of bits", format!("the 32-bit hash alone gives {}", percent(floor)))
+    } else {
+        ("number up to 44 bits", "k stays at 30 from there on".into())
+    };
+    let (rate, keys) = (percent(rate), plural(keys, "key", "keys"));
+    format!("No {numbers} per key gives {rate} with {keys} in one filter: {why}.")
+}
+
 /// The bits of a row's filter; 1 where it cannot be made.
 fn bits(row: &Row) -> u64 {
     row.len.map_or(1, |len| (len as u64 - 1) * 8)
@@ -195,7 +198,7 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
         ));
     }
     if rows.iter().any(|row| row.bits_per_key > 43) {
-        remarks.push("k stays at 30 from 44 bits per key on: more bits only take room.".into());
+        remarks.push("k stays at 30 from 44 bits per key on: more bits gain little.".into());
     }
     let uneven: Vec<_> = rows.iter().filter(|row| shared_divisor(row) > 50).collect();
     if !uneven.is_empty() {
@@ -387,6 +390,22 @@ mod tests {
             assert_eq!(said.contains("six times for fewer"), few, "{keys} {bits}: {said}");
             assert_eq!(said.contains("a power of two"), aligned, "{keys} {bits}: {said}");
         }
+    }
+
+    /// More than 44 bits give a small filter what 44 do not.
+    #[test]
+    fn only_what_the_hash_forbids_is_said_to_be_impossible() {
+        assert!(bits_per_key_for(1e-5, 100).is_none() && false_positive_rate(100, 100) < 1e-5);
+        let said = none_gives(1e-5, 100);
+        assert!(
+            said.starts_with("No number up to 44 bits per key gives 0.0010 % with 100 keys"),
+            "{said}"
+        );
+        let said = none_gives(1e-9, 100);
+        assert!(
+            said.starts_with("No number of bits per key gives") && said.contains("hash alone"),
+            "{said}"
+        );
     }
 
     #[test]

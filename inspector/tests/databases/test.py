@@ -2302,7 +2302,7 @@ class Notes(unittest.TestCase):
         for bits, topic, text in (
                 ((10,), None, ""), ((4,), None, ""), ((44,), None, ""),
                 ((3,), "too-few-bits", "At 3 bits per key an estimated 2"),
-                ((60,), "too-many-bits", "60 bits per key is more than can help"),
+                ((60,), "too-many-bits", "60 bits per key gains little over 44"),
                 ((10, 20), "settings-differ", "No one setting"), ((10, 10), None, "")):
             notes = self.notes("settings", *map(self.of, bits))
             self.assertEqual(topics & set(notes), {topic} - {None}, bits)
