@@ -401,8 +401,8 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match(
 /// `*matches` the number of ones.
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, with nothing written, if the keys
-/// are not valid, `filter` is NULL with a length, or there are more answers than an object can
-/// hold.
+/// are not valid, `filter` is NULL with a length, or `results` or `bitmap` would need more bytes than
+/// an object can have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
     data: *const c_char,

@@ -458,8 +458,8 @@ size_t leveldb_bloom_keys_may_match(const char *const *keys,
  `*matches` the number of ones.
 
  Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, with nothing written, if the keys
- are not valid, `filter` is NULL with a length, or there are more answers than an object can
- hold.
+ are not valid, `filter` is NULL with a length, or `results` or `bitmap` would need more bytes than
+ an object can have.
  */
 int leveldb_bloom_keys_may_match_offsets32(const char *data,
                                            size_t data_length,

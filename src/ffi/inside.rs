@@ -107,7 +107,7 @@ pub mod sizing {
 
     pub use crate::sizing::false_positive_rate;
 
-    /// 0 where no number of bits gives the rate.
+    /// 0 where no number of bits up to 44 gives the rate.
     #[must_use]
     pub fn bits_per_key_for(false_positive_rate: f64, num_keys: usize) -> c_int {
         crate::sizing::bits_per_key_for(false_positive_rate, num_keys).unwrap_or(0)

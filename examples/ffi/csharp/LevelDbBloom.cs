@@ -167,7 +167,7 @@ namespace LevelDbBloom
             return Native.leveldb_bloom_false_positive_rate(bitsPerKey, Native.Size(keys));
         }
 
-        /// <summary>0: no number of bits per key reaches that rate.</summary>
+        /// <summary>0: no number of bits per key up to 44 reaches that rate.</summary>
         public static int BitsPerKeyFor(double rate, long keys)
         {
             return Native.leveldb_bloom_bits_per_key_for(rate, Native.Size(keys));

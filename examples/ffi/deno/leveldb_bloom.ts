@@ -131,7 +131,7 @@ export function falsePositiveRate(bitsPerKey: number, keys: number | bigint): nu
   return native.leveldb_bloom_false_positive_rate(int(bitsPerKey), size(keys));
 }
 
-/** 0: no number of bits per key reaches that rate. */
+/** 0: no number of bits per key up to 44 reaches that rate. */
 export function bitsPerKeyFor(rate: number, keys: number | bigint): number {
   return native.leveldb_bloom_bits_per_key_for(rate, size(keys));
 }

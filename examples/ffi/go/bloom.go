@@ -116,7 +116,8 @@ func FalsePositiveRate(bitsPerKey, keys int) float64 {
 	return float64(C.leveldb_bloom_false_positive_rate(bits, C.size_t(keys)))
 }
 
-// BitsPerKeyFor gives 0 where no number of bits per key reaches that rate, as for fewer than no keys.
+// BitsPerKeyFor gives 0 where no number of bits per key up to 44 reaches that rate, as for fewer than no
+// keys.
 func BitsPerKeyFor(rate float64, keys int) int {
 	if keys < 0 {
 		return 0

@@ -76,7 +76,7 @@ public final class LevelDbBloom {
         return leveldb_bloom_false_positive_rate(bitsPerKey, count(keys));
     }
 
-    /** 0: no number of bits per key reaches that rate. */
+    /** 0: no number of bits per key up to 44 reaches that rate. */
     public static int bitsPerKeyFor(double rate, long keys) {
         return leveldb_bloom_bits_per_key_for(rate, count(keys));
     }

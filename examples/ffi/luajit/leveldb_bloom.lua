@@ -57,7 +57,7 @@ function bloom.false_positive_rate(bits_per_key, keys)
   return library.leveldb_bloom_false_positive_rate(int(bits_per_key), size_t(keys))
 end
 
--- 0: no number of bits per key reaches that rate.
+-- 0: no number of bits per key up to 44 reaches that rate.
 function bloom.bits_per_key_for(rate, keys)
   return library.leveldb_bloom_bits_per_key_for(rate, size_t(keys))
 end

@@ -265,6 +265,6 @@ module.exports = {
   livePolicies: native.live_policies,
   hash: (key) => native.hash(whole(key), key.byteLength),
   falsePositiveRate: (bitsPerKey, keys) => native.false_positive_rate(int(bitsPerKey), size(keys)),
-  /** 0: no number of bits per key reaches that rate. */
+  /** 0: no number of bits per key up to 44 reaches that rate. */
   bitsPerKeyFor: (rate, keys) => native.bits_per_key_for(rate, size(keys)),
 };

@@ -155,7 +155,7 @@ def false_positive_rate(bits_per_key, num_keys):
 
 
 def bits_per_key_for(rate, num_keys):
-    """0: no number of bits per key reaches that rate."""
+    """0: no number of bits per key up to 44 reaches that rate."""
     return _bits_per_key_for(rate, _integer(c_size_t, num_keys))
 
 

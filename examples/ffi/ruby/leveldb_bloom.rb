@@ -124,7 +124,7 @@ module LevelDBBloom
       call(:false_positive_rate, integer(bits_per_key, INTS), integer(keys, SIZES))
     end
 
-    # 0: no number of bits per key reaches that rate.
+    # 0: no number of bits per key up to 44 reaches that rate.
     def bits_per_key_for(rate, keys) = call(:bits_per_key_for, rate, integer(keys, SIZES))
   end
 

@@ -99,7 +99,7 @@ pub fn falsePositiveRate(bits_per_key: c_int, keys: usize) f64 {
     return c.leveldb_bloom_false_positive_rate(bits_per_key, keys);
 }
 
-/// Null where no number of bits per key reaches that rate.
+/// Null where no number of bits per key up to 44 reaches that rate.
 pub fn bitsPerKeyFor(rate: f64, keys: usize) ?c_int {
     const bits = c.leveldb_bloom_bits_per_key_for(rate, keys);
     return if (bits == 0) null else bits;
