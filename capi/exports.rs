@@ -674,7 +674,8 @@ pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_key
 /// `false_positive_rate` in a filter of `num_keys` keys, by leveldb_bloom_false_positive_rate. 0 if no
 /// number up to 44 does. From there on the number of probes stays the same, and more bits help only
 /// filters of up to some thousand keys: of 100 keys, 44 bits each let one absent key in 30,000 pass,
-/// and 100 bits a tenth of that.
+/// and 100 bits a tenth of that. More are not always better: with one or two keys, or 300 million and
+/// more, 44 bits have more false positives than 10.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_bits_per_key_for(
     false_positive_rate: f64,

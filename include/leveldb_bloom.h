@@ -628,7 +628,8 @@ double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
  `false_positive_rate` in a filter of `num_keys` keys, by leveldb_bloom_false_positive_rate. 0 if no
  number up to 44 does. From there on the number of probes stays the same, and more bits help only
  filters of up to some thousand keys: of 100 keys, 44 bits each let one absent key in 30,000 pass,
- and 100 bits a tenth of that.
+ and 100 bits a tenth of that. More are not always better: with one or two keys, or 300 million and
+ more, 44 bits have more false positives than 10.
  */
 int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
 

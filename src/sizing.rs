@@ -77,7 +77,8 @@ use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
 /// The most bits per key that are of much use: from 44 on the number of probes stays at
 /// [`MAX_PROBES`], and with 10,000 keys and more what is left of the rate is the 32-bit hash's. A filter
 /// of up to some thousand keys gains by more bits all the same: of 100 keys, 100 bits each let a tenth of
-/// the absent keys pass that 44 let pass, which is one in 30,000.
+/// the absent keys pass that 44 let pass, which is one in 30,000. With one or two keys, or 300 million
+/// and more, 44 bits have more false positives than 10.
 pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 
 /// The expected false-positive rate, 0 to 1, of a filter for `num_keys` different keys; 1 where
@@ -485,6 +486,14 @@ mod tests {
         assert!((0.05..0.2).contains(&(beyond / at_most)), "{beyond}, not a tenth of {at_most}");
         let gained = |keys| false_positive_rate(44, keys) / false_positive_rate(1000, keys);
         assert!(gained(5_000) > 1.5 && gained(10_000) < 1.2 && gained(1_000_000) < 1.001);
+        for keys in [1, 2] {
+            let (most, usual) = (seen(44, keys, 300_000), seen(10, keys, 300_000));
+            assert!(most > 2.0 * usual, "{keys} keys: {most} and {usual}");
+        }
+        for keys in [300_000_000, 1_000_000_000] {
+            assert!(false_positive_rate(44, keys) > false_positive_rate(10, keys));
+        }
+        assert!(false_positive_rate(44, 200_000_000) < false_positive_rate(10, 200_000_000));
         for bits_per_key in [45, 60, 1000] {
             let text = validate(bits_per_key).unwrap_err().to_string();
             assert!(text.contains("gains little"), "{text}");
