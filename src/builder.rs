@@ -64,7 +64,8 @@ impl FilterBuilder {
     }
 
     /// [`finish`](Self::finish), with the size that a filter of `total_keys` keys has. With more
-    /// keys than that the filter is fuller than it should be, but none is lost.
+    /// keys than that the filter is fuller than it should be, but none is lost. (0 is no keys, and not
+    /// those added, which it is in C.)
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
@@ -236,6 +237,10 @@ mod tests {
         builder.extend(keys(1000));
         let filter = builder.finish_for(10).unwrap();
         assert_eq!(filter.len(), 14);
+        assert!(keys(1000).iter().all(|key| crate::key_may_match(key, &filter)));
+        builder.extend(keys(1000));
+        let filter = builder.finish_for(0).unwrap();
+        assert_eq!(filter.len(), 9);
         assert!(keys(1000).iter().all(|key| crate::key_may_match(key, &filter)));
     }
 
