@@ -12,6 +12,7 @@ i686    | i686-unknown-linux-gnu         | i386    | i686-linux-gnu        | qem
 armhf   | armv7-unknown-linux-gnueabihf  | armhf   | arm-linux-gnueabihf   | qemu-arm                 | portable
 ppc64le | powerpc64le-unknown-linux-gnu  | ppc64el | powerpc64le-linux-gnu | qemu-ppc64le             | portable
 riscv64 | riscv64gc-unknown-linux-gnu    | riscv64 | riscv64-linux-gnu     | qemu-riscv64             | portable
+powerpc | powerpc-unknown-linux-gnu      | powerpc | powerpc-linux-gnu     | qemu-ppc                 | portable
 wasm32  | wasm32-wasip1                  |         |                       | node                     | portable
 musl    | x86_64-unknown-linux-musl      |         |                       | qemu-x86_64 -cpu Haswell | avx2
 nehalem | x86_64-unknown-linux-gnu       | amd64   |                       | qemu-x86_64 -cpu Nehalem | portable
@@ -30,21 +31,22 @@ Builds the library for each architecture (all of them, unless some are named) an
 
   aarch64   NEON                          armhf     32 bits
   s390x     big-endian                    i686      32 bits
-  ppc64le, riscv64                        wasm32    in Node, without the C test
+  ppc64le, riscv64                        powerpc   32 bits, big-endian, without 64-bit atomics
+  wasm32    in Node, without the C test
   nehalem   x86-64 without AVX            haswell   x86-64 with AVX2, without AVX-512
   avx512    x86-64 of the Ice Lake kind   musl      x86-64 with another C library
 
 Each must choose the kernel that it should have, and not skip its tests. All but two run under
 qemu's user emulation; wasm32 does in Node, and avx512, which qemu lacks, in bochs: a whole machine,
 booted for each program (scripts/cross/bochs.sh), and so slow that the tests of the kernels that
-others have are left out there. It needs Rust 1.89.
+others have are left out there. It needs Rust 1.89, and ppc64le and powerpc need 1.95.
 Installs compilers and emulators itself (as root on Debian). Rust's standard library for a target
 comes from `rustup target add`; where that cannot be had, from Debian's packages of Rust 1.85.
 
   --debian          Debian's Rust 1.85 even where rustup is there
   --allow-missing   an architecture that cannot be set up is said, and is no failure
 
-Some nine minutes altogether: five for avx512, and a minute and a half for s390x, aarch64, nehalem and
+Some ten minutes altogether: five for avx512, and a minute and a half for s390x, aarch64, nehalem and
 haswell together.
 Builds in target/.
 RUSTUP_TOOLCHAIN=1.85.0 (or another) chooses the compiler.
@@ -98,6 +100,14 @@ debian_std() {
   echo "$sysroot/usr"
 }
 
+# has_assembly: which stable Rust has for the PowerPC from 1.95 on.
+has_assembly() {
+  [[ $target != powerpc* ]] || [ "$("${RUSTC:-rustc}" --version | cut -d . -f 2)" -ge 95 ] || {
+    echo "$name needs Rust 1.95" >&2
+    return 1
+  }
+}
+
 # set_up: what the architecture in the variables below needs; says what is missing.
 set_up() {
   local variable flags=
@@ -139,11 +149,13 @@ set_up() {
   if [ -z "$debian" ] && command -v rustup >/dev/null &&
     { [[ $(rustup target list --installed | tr '\n' ' ') == *"$target "* ]] || rustup target add "$target"; }; then
     unset RUSTC
-    return 0
+    has_assembly
+    return
   fi
   [ -n "$debian_name" ] || return 1
   ensure_packages rustc-web || return 1
   export RUSTC=/usr/bin/rustc
+  has_assembly || return 1
   if [ "$debian_name" != "$(dpkg --print-architecture)" ]; then
     flags=$(debian_std "$debian_name") || return 1
     flags="--sysroot $flags"

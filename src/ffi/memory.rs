@@ -217,14 +217,17 @@ impl Drop for Text {
     }
 }
 
+/// C's `malloc` aligns to as much as any type of C needs, which nowhere is less. (The crate libc has
+/// `max_align_t` for some processors only.)
+const LEAST_ALIGNMENT: usize = 8;
+
 /// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is no
 /// memory.
 #[inline]
 pub(super) fn allocate_value<T>(make: impl FnOnce() -> T) -> Option<NonNull<T>> {
-    const { assert!(align_of::<T>() <= align_of::<libc::max_align_t>()) };
+    const { assert!(align_of::<T>() <= LEAST_ALIGNMENT) };
     let memory = allocate(size_of::<T>())?.cast::<T>();
-    // SAFETY: `allocate` just gave this memory with the value's size, and malloc aligns for
-    // everything up to max_align_t, as was asserted.
+    // SAFETY: `allocate` just gave this memory with the value's size, aligned as was asserted.
     unsafe { memory.write(make()) };
     Some(memory)
 }

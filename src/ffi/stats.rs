@@ -321,9 +321,9 @@ impl Counters {
     /// Filters, keys, bytes of filters, queries and noes since this was last called.
     fn take(&self) -> [u64; 5] {
         let Counters { filters, keys, filter_bytes, queries, negatives, .. } = self;
-        #[allow(clippy::useless_conversion, reason = "Count is narrower on some machines")]
+        #[allow(clippy::unnecessary_cast, reason = "Count is narrower on some machines")]
         [filters, keys, filter_bytes, queries, negatives]
-            .map(|count| u64::from(count.swap(0, Ordering::Relaxed)))
+            .map(|count| count.swap(0, Ordering::Relaxed) as u64)
     }
 
     /// Appends a line to its destination, in one write, so that lines of several processes do not mix: of
