@@ -679,7 +679,9 @@ mod tests {
             bits.sort_unstable();
             bits.dedup();
             assert_eq!(info.bits_set, bits.len() as u64);
-            assert_eq!(info.fill, bits.len() as f64 / info.bits as f64);
+            // By their bits, which are rounded: i686 without SSE2 computes in wider registers.
+            let fill = bits.len() as f64 / info.bits as f64;
+            assert_eq!(info.fill.to_bits(), fill.to_bits());
             assert_eq!(info.probes, policy.probes());
             let keys_off = info.estimated_keys / f64::from(num_keys);
             assert!((0.85..1.15).contains(&keys_off), "{num_keys}: {info:?}");
