@@ -48,7 +48,7 @@ use core::num::NonZeroU32;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, blocks, cpu, portable, scratch};
 use hash::{each_hashed, hash_keys};
-use positions::{TWO_BY_TWO, WrappingModulus, each_pair, each_position, set_two};
+use positions::{Modulus, TWO_BY_TWO, each_pair, each_position, set_two};
 use query::{filters_may_match, keys_may_match, may_match};
 
 pub(super) mod hash;
@@ -104,7 +104,7 @@ unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
                 if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {
             }
             Some(bits) if array.len() <= portable::FAR_TO_SET => {
-                let (array, modulus) = (bits::zeroed(array), WrappingModulus::new(bits));
+                let (array, modulus) = (bits::zeroed(array), Modulus::new(bits));
                 each_hashed(keys, blocks::is_large(array.len()), |eights| {
                     insert_eights(eights.h, k, modulus, array)
                 });
@@ -135,7 +135,7 @@ unsafe fn create_by_bytes(
         // array's bits, for each of which `bytes` has a byte; it has up to 31 more, so that the
         // last 32 can be loaded.
         unsafe {
-            let modulus = WrappingModulus::new(bits);
+            let modulus = Modulus::new(bits);
             each_hashed(keys, false, |h| {
                 each_position(h, k, modulus, |p| *bytes.get_unchecked_mut(p as usize) = 0x80)
             });
@@ -171,7 +171,7 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
                 unsafe {
                     let eight = |at| hashes.as_ptr().add(last.min(at)).cast();
                     let h = [eight(at), eight(at + LANES)].map(|at| _mm256_loadu_si256(at));
-                    insert_eights(&h, k, WrappingModulus::new(bits), array);
+                    insert_eights(&h, k, Modulus::new(bits), array);
                 }
             }
         }
@@ -184,7 +184,7 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 /// `portable::FAR_TO_SET` bytes.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: WrappingModulus, array: &mut [u8]) {
+unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Modulus, array: &mut [u8]) {
     // A lane holds a byte's index in three bytes, and the bit in the fourth.
     const { assert!(portable::FAR_TO_SET <= 1 << 24) };
     let places_and_bits = |p| {

@@ -8,44 +8,28 @@ use super::hash::Eights;
 
 /// A modulus below 2^31.
 #[derive(Clone, Copy)]
-struct Modulus {
+pub(super) struct Modulus {
     bits: __m256i,
     /// (2^32 - 1) / bits, rounded down.
     inverse: __m256i,
-}
-
-/// A modulus, and how far 2^32 is beyond the modulus' last multiple below it (as far as the
-/// modulus, if it divides 2^32): that much a remainder loses where a 32-bit sum wraps.
-#[derive(Clone, Copy)]
-pub(super) struct WrappingModulus {
-    modulus: Modulus,
+    /// How far 2^32 is beyond the modulus' last multiple below it (as far as the modulus, if it
+    /// divides 2^32): that much a remainder loses where a 32-bit sum wraps.
     lost: __m256i,
-}
-
-impl WrappingModulus {
-    /// # Safety
-    /// The processor has AVX2.
-    #[inline(always)]
-    pub unsafe fn new(bits: NonZeroU32) -> WrappingModulus {
-        // One division gives both.
-        let lost = u32::MAX % bits + 1;
-        // SAFETY: the caller has AVX2.
-        unsafe {
-            WrappingModulus { modulus: Modulus::new(bits), lost: _mm256_set1_epi32(lost as i32) }
-        }
-    }
 }
 
 impl Modulus {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    unsafe fn new(bits: NonZeroU32) -> Modulus {
+    pub unsafe fn new(bits: NonZeroU32) -> Modulus {
+        // One division gives both.
+        let (inverse, lost) = (u32::MAX / bits, u32::MAX % bits + 1);
         // SAFETY: the caller has AVX2.
         unsafe {
             Modulus {
                 bits: _mm256_set1_epi32(bits.get() as i32),
-                inverse: _mm256_set1_epi32((u32::MAX / bits) as i32),
+                inverse: _mm256_set1_epi32(inverse as i32),
+                lost: _mm256_set1_epi32(lost as i32),
             }
         }
     }
@@ -88,13 +72,13 @@ impl Positions {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    pub unsafe fn new(h: __m256i, WrappingModulus { modulus, lost }: WrappingModulus) -> Positions {
+    pub unsafe fn new(h: __m256i, modulus: Modulus) -> Positions {
         // SAFETY: the caller has AVX2.
         unsafe {
             let delta = _mm256_or_si256(_mm256_srli_epi32(h, 17), _mm256_slli_epi32(h, 15));
             let sign = _mm256_set1_epi32(i32::MIN);
             let step = modulus.rem(delta);
-            let wrapped = _mm256_sub_epi32(step, lost);
+            let wrapped = _mm256_sub_epi32(step, modulus.lost);
             let wrapped = _mm256_min_epu32(wrapped, _mm256_add_epi32(wrapped, modulus.bits));
             Positions {
                 p: modulus.rem(h),
@@ -134,7 +118,7 @@ impl Positions {
 pub(super) unsafe fn each_position(
     Eights { h, n }: Eights,
     k: u32,
-    modulus: WrappingModulus,
+    modulus: Modulus,
     mut set: impl FnMut(u32),
 ) {
     let mut each_of_two = |two| {
@@ -179,7 +163,7 @@ pub(super) unsafe fn each_position(
 pub(super) unsafe fn each_pair(
     [a, b]: [__m256i; 2],
     k: u32,
-    modulus: WrappingModulus,
+    modulus: Modulus,
     make: impl Fn(__m256i) -> __m256i,
     mut set: impl FnMut(u64),
 ) {

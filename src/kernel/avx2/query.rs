@@ -7,7 +7,7 @@ use core::ops::RangeInclusive;
 use super::super::{Key, bits, cpu, portable, through_a_branch};
 use super::LANES;
 use super::hash::{Eights, each_hashed};
-use super::positions::{Positions, WrappingModulus, in_pairs};
+use super::positions::{Modulus, Positions, in_pairs};
 use crate::filter::Filter;
 
 /// Which lengths of filter, last byte included, fit in a [`Small`]. A shorter one has 64 bits at
@@ -398,7 +398,7 @@ unsafe fn answer(keys: &[Key], filter: &[u8], results: &mut [u8], gathers: bool)
         return portable::keys_may_match(keys, filter, results);
     };
     // SAFETY: the caller has AVX2.
-    let modulus = unsafe { WrappingModulus::new(bits) };
+    let modulus = unsafe { Modulus::new(bits) };
     let small = SMALL.contains(&filter.len()).then(|| {
         // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
         unsafe { Transposed::of(Small::load(filter), filter.len()) }
