@@ -47,13 +47,9 @@ impl<'a> Filters<'a> {
             inside: Some(inside as u64),
             kind: Kind::Expected(expected),
         };
-        let (&base_lg, words) = contents
-            .split_last()
-            .ok_or_else(|| malformed(0, "at least 5 bytes, with base_lg in the last"))?;
-        let end = words
-            .len()
-            .checked_sub(4)
-            .ok_or_else(|| malformed(0, "at least 5 bytes, with base_lg in the last"))?;
+        let short = || malformed(0, "at least 5 bytes, with base_lg in the last");
+        let (&base_lg, words) = contents.split_last().ok_or_else(short)?;
+        let end = words.len().checked_sub(4).ok_or_else(short)?;
         if base_lg > 63 {
             return Err(malformed(words.len(), "a base_lg of at most 63"));
         }
