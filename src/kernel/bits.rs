@@ -124,18 +124,11 @@ pub(super) fn each_sum(hashes: &[u32], k: u32, mut set: impl FnMut(u32)) {
 /// The value itself, hidden from the optimiser: it would otherwise vectorise a loop of a few steps,
 /// which is longer and slower.
 #[inline(always)]
-#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-pub(super) fn hidden(mut sum: u32) -> u32 {
-    // SAFETY: the assembler emits no instructions for a comment.
-    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
-    unsafe {
-        core::arch::asm!("/* {0:e} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
-    }
-    // SAFETY: as above.
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
-    unsafe {
-        core::arch::asm!("/* {0:w} */", inout(reg) sum, options(pure, nomem, nostack, preserves_flags))
-    }
+#[allow(asm_sub_register, reason = "no instruction names the register")]
+pub(super) fn hidden(sum: u32) -> u32 {
+    #[cfg(leveldb_bloom_asm)]
+    // SAFETY: no instructions.
+    let sum = unsafe { opaque!(sum) };
     sum
 }
 

@@ -30,7 +30,7 @@ pub(crate) use key::{Key, as_keys};
 
 /// The value itself, hidden from the optimiser: from what it knows of the value it would generate
 /// slower or longer code here.
-#[cfg(leveldb_bloom_avx2)]
+#[cfg(leveldb_bloom_asm)]
 macro_rules! opaque {
     ($value:expr) => {{
         let mut value = $value;
