@@ -320,7 +320,10 @@ impl Policy {
         match &self.transform {
             None => self.policy.kernel().hash_keys(group, hashes),
             Some(transform) => {
-                self.check_use();
+                if let Some(counters) = self.counters() {
+                    // Here, because once the state has ended no filter is made that could be counted.
+                    counters.check_filter();
+                }
                 for (key, place) in group.iter().zip(&mut *hashes) {
                     let Some(hash) = transform.hash(key.as_bytes()) else { return false };
                     *place = hash;
@@ -376,14 +379,6 @@ impl Policy {
             counters.query(answer);
         }
         answer
-    }
-
-    /// Reports the use of a destroyed policy. For filters that need the callback: once its state
-    /// has ended none can be made, so that no count reports it.
-    fn check_use(&self) {
-        if let Some(counters) = self.counters() {
-            counters.check_filter();
-        }
     }
 
     pub(super) fn count_filter(&self, keys: usize, bytes: usize) {
