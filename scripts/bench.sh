@@ -135,7 +135,6 @@ fi
   [[ -z $document ]] || ensure_packages python3
   [[ -z $plot && $mode != readme ]] || ensure_packages python3 python3-matplotlib
 
-  target=${CARGO_TARGET_DIR:-target}
   build=$target/bench
   mkdir -p "$build"
   cargo build --release --locked --quiet

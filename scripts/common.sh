@@ -10,6 +10,8 @@ caller=$PWD
 [ -z "${CARGO_TARGET_DIR-}" ] || CARGO_TARGET_DIR=$(realpath -m "$CARGO_TARGET_DIR")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+# Where cargo builds, and the scripts too.
+target=${CARGO_TARGET_DIR:-$root/target}
 
 # A heading, so that a long run can be followed.
 step() { printf '\n== %s\n' "$*"; }

@@ -37,7 +37,7 @@ done
 
 ensure_rust
 ensure_packages build-essential python3
-work=${CARGO_TARGET_DIR:-$root/target}/coverage
+work=$target/coverage
 profiles=$work/profiles
 mkdir -p "$profiles"
 rm -f "$profiles"/*

@@ -76,7 +76,7 @@ done
 ensure_rust
 # They would stand before those of a single target, which are set below.
 unset RUSTFLAGS
-work=${CARGO_TARGET_DIR:-$root/target}/cross
+built=$target work=$target/cross
 mkdir -p "$work"
 
 # debian_std ARCHITECTURE: Debian's standard library for another architecture, unpacked and not
@@ -192,7 +192,7 @@ test_core() {
 
 # test_c: the C test against both libraries; each must choose the same kernel as the core.
 test_c() {
-  local libraries=${CARGO_TARGET_DIR:-$root/target}/$target/release program way
+  local libraries=$built/$target/release program way
   # As the README says. (Rust's tests are linked statically, by its own means.)
   [ "$name" != musl ] ||
     export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=$compiler \

@@ -78,7 +78,6 @@ ensure_packages g++ libleveldb-dev
 ensure_rust
 
 step "building the library"
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 cargo build --release --locked --target-dir "$target"
 library=$target/release/libleveldb_bloom.so
 [ -e "$library" ] || fail "cargo did not make $library."

@@ -72,8 +72,8 @@ esac
 [[ ${report[*]} != *--readme* ]] || [ "$(grep -cE '^<!-- end to end: (begin|end) -->$' README.md)" = 2 ] ||
   fail "README.md has no place for the figures: <!-- end to end: begin --> and <!-- end to end: end -->"
 
-build=${CARGO_TARGET_DIR:-target}/end_to_end
-library=${CARGO_TARGET_DIR:-target}/release/libleveldb_bloom.so
+build=$target/end_to_end
+library=$target/release/libleveldb_bloom.so
 # stdout is for the figures.
 {
   ensure_rust

@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#asked[@]} -gt 0 ] || asked=("${languages[@]}")
 
-out=${CARGO_TARGET_DIR:-$root/target}/ffi
+out=$target/ffi
 python=$out/venv/bin/python
 # Debian's own, also where another one comes first in PATH: plyvel of Debian is only there.
 system_python=/usr/bin/python3
@@ -180,7 +180,7 @@ export LEVELDB_BLOOM_GOLDEN=$out/golden.txt
 export LEVELDB_BLOOM_CDEF=$root/include/leveldb_bloom.cdef.h
 # As if it were installed: the wrappers load libleveldb_bloom.so.1 by its name. The build makes that
 # name as well, but where a configuration may have moved what is not its result.
-library=${CARGO_TARGET_DIR:-$root/target}/release
+library=$target/release
 ln -sfn "$library/libleveldb_bloom.so" "$out/libleveldb_bloom.so.1"
 export LD_LIBRARY_PATH=$out:$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PYTHONDONTWRITEBYTECODE=1

@@ -88,7 +88,6 @@ export LEVELDB_BLOOM_STOCK
 # Sanitizers and coverage are not stable options; the stable compiler has them all the same.
 export RUSTC_BOOTSTRAP=1
 
-target=${CARGO_TARGET_DIR:-$root/target}
 tools=$target/tools
 version=0.13.2
 if [[ $("$tools/bin/cargo-fuzz" --version 2>/dev/null) != *" $version" ]]; then

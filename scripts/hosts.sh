@@ -64,7 +64,7 @@ done
 ensure_rust
 ensure_packages "${packages[@]}"
 
-out=${CARGO_TARGET_DIR:-$root/target}/hosts
+out=$target/hosts
 python=$out/venv/bin/python
 mkdir -p "$out"
 ensure_venv "$out/venv"
@@ -78,7 +78,6 @@ for host in "${asked[@]}"; do
   esac
 done
 
-target=${CARGO_TARGET_DIR:-$root/target}
 can_preload "$target"
 cargo build --locked --quiet --release -p leveldb-bloom-shared
 cargo build --locked --quiet -p leveldb-bloom-inspector --profile test

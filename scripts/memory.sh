@@ -47,7 +47,6 @@ chosen() { [[ " ${checks[*]} " == *" $1 "* ]]; }
 ensure_rust
 ensure_packages build-essential binutils
 host=$(rustc -vV | sed -n 's/^host: //p')
-target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/memory
 mkdir -p "$work"
 export CARGO_TARGET_DIR=$work

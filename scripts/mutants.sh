@@ -64,7 +64,6 @@ done
 git rev-parse --short HEAD >/dev/null 2>&1 || fail "This needs a clone: the files and their commit are asked of git."
 ensure_rust
 ensure_packages build-essential python3
-target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/mutants
 ledger=$work/ledger.json
 mkdir -p "$work"

@@ -36,7 +36,7 @@ for part in "${parts[@]}"; do
   is_one_of "$part" "${all[@]}" || fail "scripts/packages.sh: unknown part $part; see --help"
 done
 
-work=${CARGO_TARGET_DIR:-$root/target}/packages
+work=$target/packages
 mkdir -p "$work"
 # Quiet unless it fails: what is built here is built elsewhere with all its output.
 quietly() {

@@ -46,6 +46,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+# Shorter, because it is printed.
 target=${CARGO_TARGET_DIR:-target}
 wasm=wasm32-unknown-unknown
 

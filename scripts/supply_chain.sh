@@ -48,7 +48,6 @@ done
 ensure_rust
 command -v cc >/dev/null || ensure_packages build-essential
 command -v git >/dev/null || ensure_packages git
-target=${CARGO_TARGET_DIR:-$root/target}
 libraries=(--package leveldb-bloom --package leveldb-bloom-shared --package leveldb-bloom-static)
 
 step "lock file"

@@ -69,7 +69,7 @@ for script in scripts/*.sh; do
   [[ $(<"$script") == *$'\nset -e\n. '*/common.sh\"$'\n'* ]] || fail "$script would go on without common.sh"
 done
 # What they build is for this machine and with their own flags, or they say why not.
-home=${CARGO_TARGET_DIR:-$root/target}/cargo-home
+home=$target/cargo-home
 mkdir -p "$home"
 printf '[build]\ntarget = "wasm32-unknown-unknown"\n' >"$home/config.toml"
 said=$(CARGO_HOME=$home bash -c '. scripts/common.sh && ensure_rust' 2>&1) &&
@@ -98,11 +98,10 @@ step "all crates in one build"
 # Others have the crate libc leave to std what the C library has no std for.
 cargo build --workspace --locked --quiet
 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' \
-  "${CARGO_TARGET_DIR:-$root/target}/debug/libleveldb_bloom.so"
+  "$target/debug/libleveldb_bloom.so"
 
 step "the library's own name beside it"
 # In the folders of cargo's next releases, too.
-target=${CARGO_TARGET_DIR:-$root/target}
 RUSTC_BOOTSTRAP=1 cargo -Zbuild-dir-new-layout build --locked --quiet -p leveldb-bloom-shared \
   --target-dir "$target/new-layout"
 for folder in "$target" "$target/new-layout"; do

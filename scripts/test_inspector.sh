@@ -39,7 +39,6 @@ if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
   ensure_packages nodejs npm
 fi
 
-target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/inspector
 mkdir -p "$work"
 step "building the command, the library and the writers"

@@ -83,7 +83,6 @@ ensure_rust
 ensure_packages libleveldb-dev
 cargo build --release --locked --quiet
 cargo build --release --locked --quiet --package leveldb-bloom-verify
-target=${CARGO_TARGET_DIR:-target}
 stock=$(stock_leveldb)
 
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)

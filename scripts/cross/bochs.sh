@@ -27,7 +27,7 @@ case "${1:-}" in
     ;;
 esac
 
-work=${CARGO_TARGET_DIR:-$root/target}/cross/bochs
+work=$target/cross/bochs
 mkdir -p "$work"
 
 set_up() {
