@@ -117,6 +117,16 @@ impl Lock {
         self.process.store(0, Ordering::Release);
     }
 
+    /// Frees what a thread of the parent had at the moment of fork: its number may come again, as that of a
+    /// child's child. (What a thread of this process has stays: a handler before ours may have begun one.)
+    fn after_fork_in_child(&self) {
+        let (this, had) = (this_process(), self.process.load(Ordering::Relaxed));
+        // The first process of a namespace may be the child of another's, and have the same number.
+        if self.parent.swap(this, Ordering::Relaxed) == this || had != this {
+            let _ = self.process.compare_exchange(had, 0, Ordering::Release, Ordering::Relaxed);
+        }
+    }
+
     // Once, not in each of `with`'s callers.
     #[inline(never)]
     fn take(&self) {
@@ -227,11 +237,7 @@ extern "C" fn at_load() {
 }
 
 extern "C" fn after_fork_in_child() {
-    let this = this_process();
-    // The first process of a namespace may be the child of another's, and have the same number.
-    if LIVING.parent.swap(this, Ordering::Relaxed) == this {
-        LIVING.process.store(0, Ordering::Release);
-    }
+    LIVING.after_fork_in_child();
     for_each_living(Counters::forget);
 }
 
@@ -400,5 +406,23 @@ mod tests {
         let mut had = false;
         lock.with(|_| had = lock.process.load(Ordering::Relaxed) == this_process());
         assert_eq!((had, lock.process.load(Ordering::Relaxed)), (true, 0));
+    }
+
+    #[test]
+    fn what_a_parent_had_is_free_for_all_that_follow() {
+        let (lock, this) = (lock(), this_process());
+        let after = |parent, had| {
+            lock.parent.store(parent, Ordering::Relaxed);
+            lock.process.store(had, Ordering::Relaxed);
+            lock.after_fork_in_child();
+            [&lock.parent, &lock.process].map(|number| number.load(Ordering::Relaxed))
+        };
+        let another = this + 1;
+        assert_eq!(after(another, another), [this, 0]);
+        assert_eq!(after(another, 0), [this, 0]);
+        // Of another namespace.
+        assert_eq!(after(this, this), [this, 0]);
+        // Of a handler that was before ours.
+        assert_eq!(after(another, this), [this, this]);
     }
 }
