@@ -18,7 +18,7 @@ use crate::BloomFilterPolicy;
 type Count = core::sync::atomic::AtomicU64;
 /// A machine without 64-bit atomics counts modulo 2^32.
 #[cfg(not(target_has_atomic = "64"))]
-type Count = core::sync::atomic::AtomicUsize;
+type Count = AtomicU32;
 
 /// How filters reach the host, as a line of statistics names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
