@@ -12,6 +12,8 @@ pub(super) struct Line {
 }
 
 impl Line {
+    // As below.
+    #[inline(never)]
     pub(super) fn new() -> Line {
         Line { bytes: [0; 512], len: 0 }
     }

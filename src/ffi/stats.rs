@@ -42,20 +42,35 @@ pub(super) enum Route {
     Buffer,
 }
 
-impl Route {
-    const NAMES: [&'static str; 8] = [
-        "none",
-        "append-cxx11",
-        "append-copy-on-write",
-        "append-libc++",
-        "delegate",
-        "original",
-        "callbacks",
-        "buffer",
-    ];
+/// C strings. In place, because pointers to them and the relocations of these take a quarter of a kilobyte.
+static NAMES: [[u8; 21]; 8] = [
+    name(b"none"),
+    name(b"append-cxx11"),
+    name(b"append-copy-on-write"),
+    name(b"append-libc++"),
+    name(b"delegate"),
+    name(b"original"),
+    name(b"callbacks"),
+    name(b"buffer"),
+];
 
-    fn name_of(route: u8) -> &'static str {
-        Self::NAMES.get(usize::from(route)).copied().unwrap_or("none")
+const fn name(text: &[u8]) -> [u8; 21] {
+    let mut name = [0; 21];
+    assert!(text.len() < name.len());
+    let mut i = 0;
+    while i < text.len() {
+        name[i] = text[i];
+        i += 1;
+    }
+    name
+}
+
+impl Route {
+    fn name_of(route: u8) -> &'static CStr {
+        let [none, ..] = &NAMES;
+        let name = NAMES.get(usize::from(route)).unwrap_or(none);
+        // SAFETY: `name` has left a zero behind the text.
+        unsafe { CStr::from_ptr(name.as_ptr().cast()) }
     }
 }
 
@@ -349,7 +364,7 @@ impl Counters {
         line.text(self.policy.kernel().name());
         line.text("\",\"route\":\"");
         let route = if filters == 0 { 0 } else { self.route.load(Ordering::Relaxed) };
-        line.text(Route::name_of(route));
+        line.foreign(Route::name_of(route));
         let bits_per_key = self.policy.bits_per_key().unsigned_abs();
         line.text_and_number("\",\"bits_per_key\":", bits_per_key.into());
         line.text_and_number(",\"filters\":", filters);
