@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -136,6 +137,31 @@ TEST_F(StatisticsTest, StderrsNumberOfAnotherFile) {
     const auto [pid, lines] = run(O_WRONLY | O_APPEND, redirection, kVariable);
     ExpectLines(lines, pid, 3);
   }
+}
+
+// File systems give a file that they make the number of one that is gone, as stderr's is once it is deleted
+// and the program has closed it.
+TEST_F(StatisticsTest, StderrsNumberAndItsFilesNumber) {
+  const std::string other = folder_.Path("other"), gone = folder_.Path("gone");
+  // What happens in the same few milliseconds has one time.
+  const std::string run =
+      "exec 2>\"$3\"; rm \"$3\"; stat -Lc %i /dev/stderr; sleep 0.1; exec \"$0\" destroy 3 \"$1\" \"$2\"";
+  for (int i = 0; i < 10; i++) {
+    std::filesystem::remove(other);
+    Child child({"/bin/sh", "-c", run, HARNESS_STATISTICS_PROGRAM, other,
+                 std::to_string(O_WRONLY | O_CREAT | O_CLOEXEC), gone},
+                {{kVariable, "stderr"}});
+    const ChildResult result = child.Wait();
+    EXPECT_EQ(0, result.status);
+    struct statx made;
+    ASSERT_EQ(0, statx(AT_FDCWD, other.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &made));
+    if ((made.stx_mask & STATX_BTIME) == 0) GTEST_SKIP() << "this system does not say when it made a file";
+    // Another program may have made a file meanwhile.
+    if (result.output != std::to_string(made.stx_ino) + "\nnot secure\n") continue;
+    EXPECT_EQ("", ReadFile(other));
+    return;
+  }
+  GTEST_SKIP() << "this file system gives no file the number of another";
 }
 
 // As a shell does it, without appending.
