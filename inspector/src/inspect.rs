@@ -49,9 +49,7 @@ const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 const TABLES_SHOWN: usize = 20;
 
 pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
-    // Opened by its other name, a file at stdout would have the report and what is shown in one place.
-    let to_stdout = (args.html.as_deref())
-        .is_some_and(|path| path.as_os_str() == "-" || path == Path::new("/dev/stdout"));
+    let to_stdout = args.html.as_deref().is_some_and(is_stdout);
     if to_stdout && args.json {
         return Err("--json and --html - both write to stdout; name a file after --html".into());
     }
@@ -99,6 +97,28 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         print(&format!("\nThe report is in {}.\n", text::path(path)))?;
     }
     Ok(reports::status(&findings.reports, &findings.databases()).into())
+}
+
+/// Whether stdout is meant. Opened by another name, a file there would have the report and what is shown
+/// in one place.
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || path == Path::new("/dev/stdout") || is_what_stdout_is(path)
+}
+
+/// Whether it is the file or the pipe at stdout: `/dev/fd/1`, or a name that a shell has after `>` as well.
+/// Of a device, such as /dev/null, both may be.
+#[cfg(unix)]
+fn is_what_stdout_is(path: &Path) -> bool {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    let (own, stdout) = (fs::metadata(path), fs::metadata("/dev/stdout"));
+    own.ok().zip(stdout.ok()).is_some_and(|(own, stdout)| {
+        !own.file_type().is_char_device() && (own.dev(), own.ino()) == (stdout.dev(), stdout.ino())
+    })
+}
+
+#[cfg(not(unix))]
+fn is_what_stdout_is(_: &Path) -> bool {
+    false
 }
 
 /// What every report begins with.

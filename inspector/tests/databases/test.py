@@ -1710,9 +1710,18 @@ class Unusual(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, read(page).decode())
         # Where stdout is a file, it is the same one by another name.
-        with open(page + ".2", "wb") as file:
-            subprocess.run([COMMAND, "inspect", "--html", "/dev/stdout", path], stdout=file, check=True)
-        self.assertEqual(read(page + ".2"), read(page))
+        for name in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", page + ".2":
+            with open(page + ".2", "wb") as file:
+                subprocess.run([COMMAND, "inspect", "--html", name, path], stdout=file, check=True)
+            self.assertEqual(read(page + ".2"), read(page), name)
+        for name in "/dev/stdout", "/dev/fd/1":
+            self.assertEqual(command("inspect", "--html", name, path).stdout, read(page).decode(), name)
+            done = command("inspect", "--html", name, "--json", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+        # Who wants neither gets neither.
+        done = subprocess.run([COMMAND, "inspect", "--html", "/dev/null", "--json", path],
+                              stdout=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 0)
         done = command("inspect", "--html", "-", "--json", path, cwd=WORK)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("both write to stdout", done.stderr)
