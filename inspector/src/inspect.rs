@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -154,13 +154,20 @@ fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<
     let mut options = File::options();
     // What is there stays until there is something to write.
     let file = options.write(true).create(true).truncate(false).open(path);
-    file.map_err(|error| error.to_string())
+    let mut file = file.map_err(|error| error.to_string())?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
+        // Whoever interrupts us can write the report there the next time. Where there is no room, that is
+        // said once what was found is shown.
+        let _ = file.write_all(BEGINNING);
+    }
+    Ok(file)
 }
 
 fn write_over(mut file: File, text: &str) -> io::Result<()> {
     let is_file = file.metadata()?.is_file();
     if is_file {
         file.set_len(0)?;
+        file.rewind()?;
     }
     let written = file.write_all(text.as_bytes());
     if is_file && written.is_err() {

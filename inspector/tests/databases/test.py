@@ -1702,6 +1702,22 @@ class Unusual(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(read(page)), 4096)
 
+    def test_a_report_that_was_interrupted_is_written_anew(self):
+        path = by_leveldb("report-interrupted", 100_000, 20)
+        # Beside a CURRENT, an empty file may be LevelDB's log.
+        page = os.path.join(path, "report.html")
+        with subprocess.Popen([COMMAND, "inspect", "--html", page, path], stdout=subprocess.PIPE) as process:
+            while not os.path.exists(page) and process.poll() is None:
+                time.sleep(0.001)
+            # It has it now, or is about to.
+            time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual((process.wait(), process.stdout.read()), (-signal.SIGINT, b""))
+        self.assertEqual(read(page).lower(), b"<!doctype html>")
+        done = command("inspect", "--html", page, path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(read(page), rb"(?s)\A<!doctype html>\n.*</main>\n\Z")
+
     def test_report_to_stdout(self):
         path = by_leveldb("report-to-stdout", 200, 20)
         page = os.path.join(WORK, "to-stdout.html")
