@@ -73,8 +73,9 @@ What the figures are:
   false positives  estimated from each filter's fill, the 32-bit hash included;
                    measured with absent keys, real ones with a few bytes
                    exchanged where keys differ: about a million, of one table
-                   200,000 at most, and fewer where few different ones can be
-                   made. Of several filters each counts in both by its bytes
+                   200,000 at most and 2,000 at least, and fewer where few
+                   different ones can be made. Of several filters each counts in
+                   both by its bytes
 
 Every data block is read, because only it says how many keys its filter holds.
 It is read once, from front to back, on all processors; memory is that of a few

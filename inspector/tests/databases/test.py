@@ -471,6 +471,17 @@ class Golden(unittest.TestCase):
             self.assertGreater(blooms[1]["false_positive_rate_measured"], 0.1)
             self.assertNotIn("rate", [note["topic"] for note in found["notes"]])
 
+    def test_of_many_tables_each_is_asked(self):
+        # 700 of them, with keys that have much between them: more than a million in all, as --help says.
+        apart = [[b"key%08d" % (i * 10**6 + j * 9973) for j in range(60)] for i in range(700)]
+        path = database("asked-each", *[(1, 10 + i, table(keys_), keys_[0], keys_[-1])
+                                        for i, keys_ in enumerate(apart)])
+        found = inspect(path)
+        asked = [table_["bloom"]["absent_keys_asked"] for table_ in found["tables"]]
+        self.assertTrue(1000 < min(asked) <= max(asked) < 2100, (min(asked), max(asked)))
+        self.assertGreater(found["total"]["bloom"]["absent_keys_asked"], 10**6)
+        self.assertIn("200,000 at most and 2,000 at least", " ".join(command("inspect", "--help").stdout.split()))
+
     def test_an_absent_key_is_asked_once(self):
         # Of ten keys that differ in their last byte there are nine others, and fifteen with another
         # last byte.
