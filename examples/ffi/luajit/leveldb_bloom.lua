@@ -17,7 +17,9 @@ local function cdef()
   error("leveldb_bloom.cdef.h is not installed; LEVELDB_BLOOM_CDEF may say where it is")
 end
 
-ffi.cdef(cdef())
+-- Another copy of this file may have declared them, or this one where the library was not found: the list is
+-- the process's, and takes nothing twice.
+if not pcall(function() return ffi.C.LEVELDB_BLOOM_VERSION_NUMBER end) then ffi.cdef(cdef()) end
 local library = ffi.load("libleveldb_bloom.so.1")
 
 local bloom = {}

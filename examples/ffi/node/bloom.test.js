@@ -95,6 +95,24 @@ function main() {
     for (const p of positions) assert.strictEqual(filter.data[p >> 3] >> p % 8 & 1, 1);
   });
 
+  // Two packages of one program may each have a copy of the file, as may two tests of one runner.
+  test('another copy of the wrapper', () => {
+    const file = require.resolve('./leveldb_bloom.js');
+    const cached = require.cache[file];
+    delete require.cache[file];
+    const koffi = require('koffi');
+    const { load } = koffi;
+    koffi.load = (name) => load(`/nonexistent/${name}`);
+    assert.throws(() => require(file), /^Error: libleveldb_bloom\.so\.1: /);
+    koffi.load = load;
+    const copy = require(file);
+    require.cache[file] = cached;
+    assert.notStrictEqual(copy, bloom);
+    const filter = new copy.Policy(10).createFilter([Buffer.from('hello')]);
+    assert.strictEqual(filter.inspect().probes, 6);
+    assert.ok(new bloom.Filter(filter.data).mayMatch(Buffer.from('hello')));
+  });
+
   test('ways to make one filter', () => {
     const [policy, ten, builder] = [new bloom.Policy(), new bloom.Policy(10), new bloom.Builder()];
     const data = Buffer.from('0123456789'.repeat(10));

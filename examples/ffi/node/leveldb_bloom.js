@@ -5,13 +5,31 @@
 
 const koffi = require('koffi');
 
-const library = koffi.load('libleveldb_bloom.so.1');
-koffi.opaque('leveldb_bloom_policy');
-koffi.opaque('leveldb_bloom_builder');
-koffi.struct('leveldb_bloom_info', {
+const library = load('libleveldb_bloom.so.1');
+named('leveldb_bloom_policy', koffi.opaque);
+named('leveldb_bloom_builder', koffi.opaque);
+named('leveldb_bloom_info', koffi.struct, {
   bits: 'uint64_t', bits_set: 'uint64_t', probes: 'uint32_t', reserved: 'uint32_t', fill: 'double',
   estimated_keys: 'double', false_positive_rate: 'double',
 });
+
+/** koffi does not say which library it did not find. */
+function load(name) {
+  try {
+    return koffi.load(name);
+  } catch (error) {
+    throw new Error(`${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/** koffi has one list of names for a thread, and another copy of this file may have made the type. */
+function named(name, make, ...details) {
+  try {
+    koffi.type(name);
+  } catch {
+    make(name, ...details);
+  }
+}
 
 // Memory is void * here, which takes Buffers and typed arrays without looking at them.
 const flat = 'const void *data, size_t data_length, const void *offsets, size_t num_keys';
