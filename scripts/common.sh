@@ -120,8 +120,8 @@ ensure_venv() {
 
 # can_preload PATH: whether a library there can be.
 can_preload() {
-  [[ $1 != *[[:space:]]* ]] ||
-    fail "In $1 the tests cannot run: the loader splits LD_PRELOAD at spaces"
+  [[ $1 != *[[:space:]:]* ]] ||
+    fail "In $1 the tests cannot run: the loader splits LD_PRELOAD at spaces and colons"
 }
 
 # ensure_rust: cargo must be there; how to get it differs too much to do it unasked. It builds for this

@@ -77,6 +77,8 @@ said=$(CARGO_HOME=$home bash -c '. scripts/common.sh && ensure_rust' 2>&1) &&
 [[ $said == *build.target* ]] || fail "$said"
 said=$(CARGO_ENCODED_RUSTFLAGS=-g bash -c '. scripts/common.sh && ensure_rust && env')
 [[ $said != *CARGO_ENCODED_RUSTFLAGS* ]] || fail "CARGO_ENCODED_RUSTFLAGS would stand before what the scripts set"
+said=$(bash -c '. scripts/common.sh && can_preload /a:b' 2>&1) && fail "A path is preloaded that is none for the loader"
+[[ $said == *LD_PRELOAD* ]] || fail "$said"
 said=$(scripts/fuzz.sh --planted --document "$home/document" 2>&1) && fail "fuzz.sh: a document of no runs"
 [[ $said == *--planted* && ! -e $home/document ]] || fail "$said"
 # Under pipefail, a reader that stops early fails the script whenever the writer is not yet done.

@@ -230,7 +230,7 @@ fn offsets_of_more_than_32_bits() {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: the system finds a place for it, where nothing else is.
     let map = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
-    assert_ne!(map, libc::MAP_FAILED);
+    assert_ne!(map, libc::MAP_FAILED, "no 4 GiB of addresses: {}", std::io::Error::last_os_error());
     // SAFETY: `mmap` just gave so many zeros, and only `data` refers to them.
     let data = unsafe { std::slice::from_raw_parts_mut(map.cast::<u8>(), len) };
     data[len - 10..].copy_from_slice(b"helloworld");

@@ -116,7 +116,12 @@ impl Zeros {
     fn new(len: usize, protection: i32) -> Zeros {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let map = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
-        assert_ne!(map, libc::MAP_FAILED);
+        assert_ne!(
+            map,
+            libc::MAP_FAILED,
+            "no {len} bytes of addresses: {}",
+            std::io::Error::last_os_error()
+        );
         Zeros { start: map.cast(), len }
     }
 }
