@@ -149,6 +149,13 @@ debian() {
       fail "$package is not by $name: $(dpkg-deb --field "$package" Maintainer)"
   done
 
+  # dpkg installs the packages of two architectures side by side only if what both have is the same.
+  cp "$built/debian/changelog.Debian.gz" "$work/changelog.Debian.gz"
+  sleep 1
+  DEBFULLNAME=$name DEBEMAIL=zoe@example.org quietly cmake "$built"
+  cmp "$work/changelog.Debian.gz" "$built/debian/changelog.Debian.gz" ||
+    fail "packages of the same sources, made at another time, have another changelog"
+
   step "lintian"
   # As root lintian warns of being root, and means it.
   lintian --allow-root --fail-on error --tag-display-limit 0 "$built"/*.deb

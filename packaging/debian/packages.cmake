@@ -37,8 +37,22 @@ Comment: The libraries contain what they use of Rust's own core library and of
  the crate libc, both by the Rust project's developers, MIT or Apache-2.0.
 ")
 
-# The changelog of the packages; that of the sources is CHANGELOG.md.
+# The changelog of the packages; that of the sources is CHANGELOG.md. Its date is the sources' and not
+# today's: dpkg installs the packages of two architectures side by side only if the files that both have are
+# the same. (git gives the files of an archive the time of their commit.)
+set(source_date "$ENV{SOURCE_DATE_EPOCH}")
+if(source_date STREQUAL "" AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
+  execute_process(COMMAND git -c "safe.directory=${PROJECT_SOURCE_DIR}" log -1 --format=%ct
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE source_date ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(NOT source_date MATCHES "^[0-9]+$")
+  file(TIMESTAMP CHANGELOG.md source_date "%s" UTC)
+endif()
+set(environment_date "$ENV{SOURCE_DATE_EPOCH}")
+set(ENV{SOURCE_DATE_EPOCH} "${source_date}")
 string(TIMESTAMP release_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(ENV{SOURCE_DATE_EPOCH} "${environment_date}")
 file(WRITE "${debian_dir}/changelog"
 "leveldb-bloom (${PROJECT_VERSION}-${debian_release}) unstable; urgency=medium
 
@@ -95,6 +109,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${debian_release})
 set(CPACK_DEBIAN_PACKAGE_SOURCE leveldb-bloom)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${maintainer_name} <${maintainer_mail}>")
+# CMake knows it since 3.31.
 set(CPACK_DEBIAN_PACKAGE_MULTIARCH same)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
