@@ -134,10 +134,11 @@ ensure_rust() {
   # It would stand before the RUSTFLAGS that the scripts set: no sanitizer, no coverage, no planted fault.
   unset CARGO_ENCODED_RUSTFLAGS
   # This one nothing takes back. The option of cargo is no stable one.
-  local machine
-  machine=$(RUSTC_BOOTSTRAP=1 cargo -Zunstable-options config get --format json-value build.target 2>/dev/null) &&
-    fail "Cargo's configuration has it build for $machine (build.target), and the scripts test what it
-builds for this machine. Please take that out, or set CARGO_HOME to a folder without it."
+  local configured
+  configured=$(RUSTC_BOOTSTRAP=1 cargo -Zunstable-options config get --show-origin build.target 2>/dev/null) &&
+    fail "Cargo's configuration names a machine to build for, and the scripts test what it builds where none is
+named. Please take that out:
+$configured"
   [ -n "${CARGO_TARGET_DIR-}" ] ||
     [[ $(cargo metadata --no-deps --format-version 1 2>/dev/null) == *"\"target_directory\":\"$root/target\""* ]] ||
     export CARGO_TARGET_DIR=$root/target
