@@ -30,6 +30,16 @@ impl Findings {
         let any_seen = self.reports.iter().any(Report::is_seen);
         (!any_seen).then(|| reports::no_tables(&self.reports, &self.databases()))
     }
+
+    /// The tables, each with its row of [`TABLE_COLUMNS`], where those of several folders are told apart.
+    pub fn rows(&self) -> impl Iterator<Item = (&Report, [String; 9])> {
+        let mut folders = self.reports.iter().map(|report| report.path.parent());
+        let first = folders.next();
+        let named = if folders.all(|folder| Some(folder) == first) { name } else { text::path };
+        self.reports
+            .iter()
+            .map(move |report| (report, table_row(report, named(&report.path), self.data)))
+    }
 }
 
 pub fn describe(database: &Database) -> String {
@@ -227,14 +237,13 @@ pub const TABLE_COLUMNS: [&str; 9] = [
     "false\npositives",
 ];
 
-pub fn table_row(report: &Report, data: bool) -> [String; 9] {
+fn table_row(report: &Report, name: String, data: bool) -> [String; 9] {
     let (sums, bloom) = (&report.sums, &report.sums.bloom);
     let level = match report.place {
         Place::Level(level) => level.to_string(),
         Place::Unused | Place::Stray | Place::Named => "unused".into(),
         Place::Unknown => "?".into(),
     };
-    let name = name(&report.path);
     if report.vanished {
         let mut row = <[String; 9]>::default();
         (row[0], row[1], row[2]) = (name, level, "deleted".into());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
 
 use crate::explain::{self, Weight};
-use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
 use crate::find::Place;
 use crate::manifest::LEVELS;
 use crate::sums::{Counts, Sums, ratio};
@@ -388,11 +388,11 @@ fn tables(findings: &Findings) -> String {
         let _ = write!(text, "<th scope=\"col\">{}", column.replace('\n', " "));
     }
     text.push('\n');
-    for report in findings.reports.iter().take(ROWS) {
+    for (report, row) in findings.rows().take(ROWS) {
         // Not by colour alone.
         let (class, mark) = if report.is_wrong() { (" class=\"wrong\"", "! ") } else { ("", "") };
         let _ = write!(text, "<tr{class}>");
-        for (i, cell) in table_row(report, findings.data).iter().enumerate() {
+        for (i, cell) in row.iter().enumerate() {
             let mark = if i == 0 { mark } else { "" };
             let _ = write!(text, "<td>{mark}{}", escape(cell));
         }

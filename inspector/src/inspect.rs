@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::explain::{self, Note, Weight};
-use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows, table_row};
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
 use crate::find::{Database, Everything, Place, find};
 use crate::html;
 use crate::reports::{self, problems};
@@ -231,8 +231,8 @@ fn tables(findings: &Findings, all: bool) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header(TABLE_COLUMNS);
     let shown = if all { usize::MAX } else { TABLES_SHOWN };
-    for report in findings.reports.iter().take(shown) {
-        table.add_row(table_row(report, findings.data));
+    for (_, row) in findings.rows().take(shown) {
+        table.add_row(row);
     }
     for (i, column) in table.column_iter_mut().enumerate() {
         if i == 0 {

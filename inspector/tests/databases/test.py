@@ -1064,6 +1064,20 @@ class Unusual(unittest.TestCase):
             self.assertEqual(done["total"]["tables"], 2, paths)
             self.assertEqual(len(done["tables"]), 2, paths)
 
+    def test_tables_of_several_folders_are_told_apart(self):
+        paths = [folder("apart-one"), folder("apart-two")]
+        for path in paths:
+            tables.database(path, [(0, 5, table([b"a", b"b"]), tables.internal(b"a"), tables.internal(b"b"))])
+        page = os.path.join(WORK, "apart.html")
+        shown = command("inspect", "--html", page, *paths).stdout
+        rows = [line.split()[0] for line in shown.splitlines() if "000005.ldb " in line]
+        self.assertEqual(rows, [os.path.join(path, "000005.ldb") for path in paths])
+        with open(page) as text:
+            report = text.read()
+        for path in paths:
+            self.assertIn(f"<td>{path}/000005.ldb<", report)
+        self.assertIn("\n000005.ldb ", command("inspect", paths[0]).stdout)
+
     def test_keys_of_a_megabyte(self):
         path = written("long/000005.ldb", table([b"k" * 1_000_000]))
         bloom = inspect(path)["total"]["bloom"]
