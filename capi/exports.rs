@@ -218,8 +218,8 @@ pub extern "C" fn leveldb_bloom_filterpolicy_shared(
 
 /// How many bloom policies of this library were created, by whatever function, and are not
 /// destroyed yet. Not counted are shared ones, and policies of your own callbacks
-/// (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy used as
-/// the state of one is.
+/// (leveldb_filterpolicy_create), which may be LevelDB's objects; but a leveldb_bloom_policy used
+/// as the state of one is.
 ///
 /// The environment variable LEVELDB_BLOOM_CHECK finds who destroys a policy too early or twice. If
 /// it is "report" or "abort" when a policy is created, the policy stays in memory when it is
@@ -274,9 +274,9 @@ pub unsafe extern "C" fn leveldb_bloom_create_filter(
 }
 
 /// Writes the filter for `num_keys` keys over the `filter_length` bytes at `filter`, which must be
-/// as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of half a kilobyte to four
-/// therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000 keys, AVX2, AMD
-/// EPYC of the third generation, 2026-11-25).
+/// as many as leveldb_bloom_filter_size says. Allocates nothing; a filter of half a kilobyte to
+/// four therefore takes up to 1.7 times as long as with leveldb_bloom_create_filter (3,000 keys,
+/// AVX2, AMD EPYC of the third generation, 2026-11-25).
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, if `policy` or `filter` is NULL,
 /// `keys` is NULL while `num_keys` is not 0, a key is NULL with a length, or the filter has another
@@ -401,8 +401,8 @@ pub unsafe extern "C" fn leveldb_bloom_keys_may_match(
 /// `*matches` the number of ones.
 ///
 /// Returns LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_INVALID_ARGUMENT, with nothing written, if the keys
-/// are not valid, `filter` is NULL with a length, or `results` or `bitmap` would need more bytes than
-/// an object can have.
+/// are not valid, `filter` is NULL with a length, or `results` or `bitmap` would need more bytes
+/// than an object can have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_keys_may_match_offsets32(
     data: *const c_char,
@@ -658,24 +658,24 @@ pub unsafe extern "C" fn leveldb_bloom_union(
 /// helps with tens of millions of keys in one filter (1.16 % at 50 million).
 ///
 /// The real rate is higher in four cases. With 20,000 to some million keys: mostly up to 1.5 times,
-/// but for one size in twenty up to three times below 16 bits (2.7 times at 15 bits and 100,000 keys)
-/// and up to seven from there on (5.4 times at 20 bits and 371,000 keys, five where the number of bits
-/// is a power of two, 2^20 or more). At 16 bits and fewer with up to some twenty keys: up to a
-/// third more. At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six
-/// times with fewer (eight times with one key of 100 bits). Where the number of bits shares a
-/// divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428 keys, and up to 140 times, at
-/// 30 bits and 17,476 keys.
+/// but for one size in twenty up to three times below 16 bits (2.7 times at 15 bits and 100,000
+/// keys) and up to seven from there on (5.4 times at 20 bits and 371,000 keys, five where the
+/// number of bits is a power of two, 2^20 or more). At 16 bits and fewer with up to some twenty
+/// keys: up to a third more. At more than 16 bits with few keys: 1.5 times with some twenty, twice
+/// with ten, six times with fewer (eight times with one key of 100 bits). Where the number of bits
+/// shares a divisor of 51 or more with 2^32 - 1: 3.5 times at 10 bits and 52,428 keys, and up to
+/// 140 times, at 30 bits and 17,476 keys.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) -> f64 {
     sizing::false_positive_rate(bits_per_key, num_keys)
 }
 
 /// The fewest bits per key, from 1 on, that give a false-positive rate of at most
-/// `false_positive_rate` in a filter of `num_keys` keys, by leveldb_bloom_false_positive_rate. 0 if no
-/// number up to 44 does. From there on the number of probes stays the same, and more bits help only
-/// filters of up to some thousand keys: of 100 keys, 44 bits each let one absent key in 30,000 pass,
-/// and 100 bits a tenth of that. More are not always better: with one or two keys, or 300 million and
-/// more, 44 bits have more false positives than 10.
+/// `false_positive_rate` in a filter of `num_keys` keys, by leveldb_bloom_false_positive_rate. 0 if
+/// no number up to 44 does. From there on the number of probes stays the same, and more bits help
+/// only filters of up to some thousand keys: of 100 keys, 44 bits each let one absent key in 30,000
+/// pass, and 100 bits a tenth of that. More are not always better: with one or two keys, or 300
+/// million and more, 44 bits have more false positives than 10.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_bits_per_key_for(
     false_positive_rate: f64,
@@ -684,8 +684,8 @@ pub extern "C" fn leveldb_bloom_bits_per_key_for(
     sizing::bits_per_key_for(false_positive_rate, num_keys)
 }
 
-/// A sentence that says why this number of bits per key is hardly useful, or NULL if it is sensible.
-/// It lives as long as the process. Every number works all the same.
+/// A sentence that says why this number of bits per key is hardly useful, or NULL if it is
+/// sensible. It lives as long as the process. Every number works all the same.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_validate(bits_per_key: c_int) -> *const c_char {
     sizing::validate(bits_per_key)

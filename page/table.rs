@@ -57,7 +57,8 @@ const MOST_FILTERS: usize = 1 << 18;
 /// What the keys of a filter may take: prefix compression makes any number of bytes of one.
 const MOST_KEYS_LEN: usize = 1 << 20;
 
-/// How many they may be: the page looks for the bits of each, which takes it seconds for all of a megabyte.
+/// How many they may be: the page looks for the bits of each, which takes it seconds for all of a
+/// megabyte.
 const MOST_KEYS: usize = 5000;
 
 impl Opened {
@@ -92,9 +93,9 @@ impl Opened {
         table.filters().get(table.preferred_filters()?)
     }
 
-    /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries; then
-    /// for each filter where it begins in the filter block, its length, its bits set, its data blocks,
-    /// keys and entries.
+    /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries;
+    /// then for each filter where it begins in the filter block, its length, its bits set, its data
+    /// blocks, keys and entries.
     fn look_around(&mut self) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let filters = self.parsed()?;
@@ -263,9 +264,9 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// Shows each entry of a data block, whether its key is another than that of the entry before, and
-    /// how many bytes it shares with that. In a file that somebody made, megabytes of keys may follow from
-    /// a few bytes each: nothing is done here for those that they share.
+    /// Shows each entry of a data block, whether its key is another than that of the entry before,
+    /// and how many bytes it shares with that. In a file that somebody made, megabytes of keys may
+    /// follow from a few bytes each: nothing is done here for those that they share.
     fn block(
         &mut self,
         table: &Table<File, Portable>,

@@ -64,8 +64,8 @@ impl FilterBuilder {
     }
 
     /// [`finish`](Self::finish), with the size that a filter of `total_keys` keys has. With more
-    /// keys than that the filter is fuller than it should be, but none is lost. (0 is no keys, and not
-    /// those added, which it is in C.)
+    /// keys than that the filter is fuller than it should be, but none is lost. (0 is no keys, and
+    /// not those added, which it is in C.)
     ///
     /// # Errors
     /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.

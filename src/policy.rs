@@ -12,8 +12,8 @@ use crate::kernel::{
 /// is read without its filters.
 pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
-/// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like. Two are equal if
-/// their bits per key and their kernels are.
+/// LevelDB's bloom filter policy. Immutable: use one from as many threads as you like. Two are
+/// equal if their bits per key and their kernels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BloomFilterPolicy {
     bits_per_key: i32,
@@ -448,8 +448,8 @@ pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item =
     }
 }
 
-/// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): to ask many
-/// filters for one key, one after another, and hash it once.
+/// Whether `filter` may hold a key of this hash (see [`bloom_hash`](crate::bloom_hash)): to ask
+/// many filters for one key, one after another, and hash it once.
 ///
 /// ```
 /// let filter = leveldb_bloom::BloomFilterPolicy::new(10).create_filter(&["hello"])?;

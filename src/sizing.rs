@@ -18,13 +18,13 @@
 //!   their c with some key, so that their third probe finds its bit set.
 //!
 //! How near the estimate is, asked with random hashes (see the tests below): with 25 keys and more
-//! the real rate is mostly within a quarter of it (from 30 bits on it may be a third less, from 80 on
-//! half), where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds of times at
-//! 44 bits. With fewer keys and up to 16 bits the estimate is within a third of the real rate, and
-//! with three keys or fewer and 3 or 4 bits up to twice the real rate. With more than 16 bits the real
-//! rate, which is then below 4 % anyway, is up to 1.5 times the estimate with some twenty keys
-//! (0.037 % in place of 0.025 % at 40 bits), twice with ten, six times with fewer, and eight times
-//! with one key of 100 bits.
+//! the real rate is mostly within a quarter of it (from 30 bits on it may be a third less, from 80
+//! on half), where the textbook is off by 1.4 times at 10 bits per key and 20 keys, and by hundreds
+//! of times at 44 bits. With fewer keys and up to 16 bits the estimate is within a third of the
+//! real rate, and with three keys or fewer and 3 or 4 bits up to twice the real rate. With more
+//! than 16 bits the real rate, which is then below 4 % anyway, is up to 1.5 times the estimate with
+//! some twenty keys (0.037 % in place of 0.025 % at 40 bits), twice with ten, six times with fewer,
+//! and eight times with one key of 100 bits.
 //!
 //! Not counted is what the number of bits may have in common with the hash. delta is 2^15 * h
 //! modulo 2^32 - 1, which is 3 * 5 * 17 * 257 * 65,537. Where the number of bits shares a divisor
@@ -60,13 +60,13 @@
 //! | 1,000,000 | 1.29 % | 1.09 % |
 //! | 10,000,000 | 1.23 % | 1.19 % |
 //!
-//! Of 2,500 sizes chosen at random (4 to 40 bits, 20,000 to 2 million keys) one in twenty had more than
-//! 1.5 times the estimate, and one in fifty more than twice: up to 15 bits 0.29 % in place of 0.10 % at
-//! most (15 bits, 154,951 keys), with more bits 0.021 % in place of 0.0031 % (28 bits, 125,199 keys).
-//! Many of the powers of two are among them: 16 bits for each of 65,536 keys give 0.10 % in place of
-//! 0.055 %, of 262,144 0.29 % in place of 0.065 %, of 524,288 0.33 % in place of 0.069 %, of 1,048,576
-//! 0.26 % in place of 0.077 %; 32 bits for each of 524,288 0.052 % in place of 0.012 %. At 8 bits it is
-//! 1.4 times the estimate at most.
+//! Of 2,500 sizes chosen at random (4 to 40 bits, 20,000 to 2 million keys) one in twenty had more
+//! than 1.5 times the estimate, and one in fifty more than twice: up to 15 bits 0.29 % in place of
+//! 0.10 % at most (15 bits, 154,951 keys), with more bits 0.021 % in place of 0.0031 % (28 bits,
+//! 125,199 keys). Many of the powers of two are among them: 16 bits for each of 65,536 keys give
+//! 0.10 % in place of 0.055 %, of 262,144 0.29 % in place of 0.065 %, of 524,288 0.33 % in place of
+//! 0.069 %, of 1,048,576 0.26 % in place of 0.077 %; 32 bits for each of 524,288 0.052 % in place
+//! of 0.012 %. At 8 bits it is 1.4 times the estimate at most.
 
 use core::ffi::CStr;
 use core::fmt;
@@ -75,10 +75,10 @@ use core::hint::black_box;
 use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
 
 /// The most bits per key that are of much use: from 44 on the number of probes stays at
-/// [`MAX_PROBES`], and with 10,000 keys and more what is left of the rate is the 32-bit hash's. A filter
-/// of up to some thousand keys gains by more bits all the same: of 100 keys, 100 bits each let a tenth of
-/// the absent keys pass that 44 let pass, which is one in 30,000. With one or two keys, or 300 million
-/// and more, 44 bits have more false positives than 10.
+/// [`MAX_PROBES`], and with 10,000 keys and more what is left of the rate is the 32-bit hash's. A
+/// filter of up to some thousand keys gains by more bits all the same: of 100 keys, 100 bits each
+/// let a tenth of the absent keys pass that 44 let pass, which is one in 30,000. With one or two
+/// keys, or 300 million and more, 44 bits have more false positives than 10.
 pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 
 /// The expected false-positive rate, 0 to 1, of a filter for `num_keys` different keys; 1 where
@@ -86,11 +86,11 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 ///
 /// The real rate is higher than this in four cases:
 ///
-/// - Between 20,000 keys and some millions: mostly up to 1.5 times. For one size in twenty it is more:
-///   up to three times below 16 bits (0.26 % in place of 0.095 % at 15 bits and 100,000 keys), and up
-///   to seven from there on (0.094 % in place of 0.017 % at 20 bits and 371,000 keys), of those whose
-///   number of bits is a power of two, 2^20 or more, up to five (0.33 % in place of 0.069 % at 16 bits
-///   and 524,288 keys).
+/// - Between 20,000 keys and some millions: mostly up to 1.5 times. For one size in twenty it is
+///   more: up to three times below 16 bits (0.26 % in place of 0.095 % at 15 bits and 100,000
+///   keys), and up to seven from there on (0.094 % in place of 0.017 % at 20 bits and 371,000
+///   keys), of those whose number of bits is a power of two, 2^20 or more, up to five (0.33 % in
+///   place of 0.069 % at 16 bits and 524,288 keys).
 /// - At 16 bits and fewer with up to some twenty keys: up to a third more.
 /// - At more than 16 bits with few keys: 1.5 times with some twenty, twice with ten, six times with
 ///   fewer (eight times with one key of 100 bits).
@@ -296,8 +296,8 @@ impl ThirdProbe {
     }
 }
 
-/// A number of a filter's bits. No memory has 2^63 of them, and of a signed number fewer instructions make
-/// a float.
+/// A number of a filter's bits. No memory has 2^63 of them, and of a signed number fewer
+/// instructions make a float.
 fn real(bits: u64) -> f64 {
     bits as i64 as f64
 }

@@ -131,7 +131,8 @@ fn filters_of_two_to_the_32_bits_and_one_byte_around() {
         for position in Positions::new(bloom_hash(b"hello"), 6, (len as u64 - 1) * 8) {
             filter[(position / 8) as usize] |= 1 << (position % 8);
         }
-        // Once, because all of it is read. Two of the bits are the shorter filter's number of probes.
+        // Once, because all of it is read. Two of the bits are the shorter filter's number of
+        // probes.
         if len == (1 << 29) + 1 {
             let info = FilterInfo::of(filter);
             assert_eq!((info.bits, info.bits_set, info.probes), (1 << 32, 6 + 2, 6));

@@ -1,4 +1,5 @@
-//! What the fuzz targets share: LevelDB itself, how bytes become keys, and what of the command is fuzzed.
+//! What the fuzz targets share: LevelDB itself, how bytes become keys, and what of the command is
+//! fuzzed.
 
 #[path = "../../scripts/verify/src/leveldb.rs"]
 pub mod leveldb;

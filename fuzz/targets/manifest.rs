@@ -1,5 +1,5 @@
-//! MANIFESTs: what a database wrote is what is read, up to where the log is cut; and any bytes get an
-//! answer, in memory that is a small multiple of theirs.
+//! MANIFESTs: what a database wrote is what is read, up to where the log is cut; and any bytes get
+//! an answer, in memory that is a small multiple of theirs.
 
 #![no_main]
 

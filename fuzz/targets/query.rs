@@ -1,5 +1,5 @@
-//! Any bytes as filters, asked for any keys: every kernel and every way to ask, against the portable
-//! kernel and LevelDB.
+//! Any bytes as filters, asked for any keys: every kernel and every way to ask, against the
+//! portable kernel and LevelDB.
 
 #![no_main]
 

@@ -87,8 +87,8 @@ impl Absent {
         ((u128::from(self.state) * bound as u128) >> 64) as usize
     }
 
-    /// Asks `filter` for `count` keys that are not in `keys`, those it was made for. Returns how many
-    /// different ones were asked and how many of them it said yes to.
+    /// Asks `filter` for `count` keys that are not in `keys`, those it was made for. Returns how
+    /// many different ones were asked and how many of them it said yes to.
     pub fn ask(&mut self, filter: &[u8], keys: &Keys, count: u64) -> (u64, u64) {
         if keys.incomplete || keys.ends.is_empty() {
             return (0, 0);
@@ -111,7 +111,8 @@ impl Absent {
             hasher.write(&self.candidate);
             self.answers.push(hasher.finish() & !1 | u64::from(yes));
         }
-        // Of few keys few others can be made, and each of them again and again: its answer counts once.
+        // Of few keys few others can be made, and each of them again and again: its answer counts
+        // once.
         self.answers.sort_unstable();
         self.answers.dedup();
         let yes = self.answers.iter().filter(|answer| *answer & 1 == 1).count();
@@ -160,9 +161,9 @@ impl Absent {
             }
         }
         if changed == 0 {
-            // Keys that do not differ: another byte, with the same upper bits as text has. Anywhere,
-            // because keys that differ in the top byte of the hash's last word alone, as in a last
-            // byte, have the same positions in a filter of 64 bits.
+            // Keys that do not differ: another byte, with the same upper bits as text has.
+            // Anywhere, because keys that differ in the top byte of the hash's last word alone, as
+            // in a last byte, have the same positions in a filter of 64 bits.
             let difference = 1 + self.below(15) as u8;
             let place = self.below(key.len().max(1));
             match self.candidate.get_mut(place) {

@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(decompressed(Compression::Other(3), b""), Err(Refusal::Unknown));
     }
 
-    /// Every byte in turn: the decoders must not panic, and what snappy makes of it must be the same
-    /// as what the portable decoder makes of it.
+    /// Every byte in turn: the decoders must not panic, and what snappy makes of it must be the
+    /// same as what the portable decoder makes of it.
     #[test]
     fn damage_has_an_answer() {
         let bytes = &sample()[..1000];

@@ -563,8 +563,8 @@ fn power(base_lg: u64) -> f64 {
     (base_lg as f64).exp2()
 }
 
-/// The bytes of blocks that have a filter: `2 KiB` in LevelDB, another power of two where goleveldb was
-/// told so.
+/// The bytes of blocks that have a filter: `2 KiB` in LevelDB, another power of two where goleveldb
+/// was told so.
 fn slot_of(sums: &Sums) -> String {
     let (least, most) = (sums.bases.min(), sums.bases.max());
     let shown = |base_lg| bytes(power(base_lg) as u64).replace(".0 ", " ");

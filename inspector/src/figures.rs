@@ -31,7 +31,8 @@ impl Findings {
         (!any_seen).then(|| reports::no_tables(&self.reports, &self.databases()))
     }
 
-    /// The tables, each with its row of [`TABLE_COLUMNS`], where those of several folders are told apart.
+    /// The tables, each with its row of [`TABLE_COLUMNS`], where those of several folders are told
+    /// apart.
     pub fn rows(&self) -> impl Iterator<Item = (&Report, [String; 9])> {
         let mut folders = self.reports.iter().map(|report| report.path.parent());
         let first = folders.next();

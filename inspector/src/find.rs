@@ -122,11 +122,11 @@ pub enum Place {
     Level(u32),
     /// In the folder, and not in the MANIFEST: it is being written, or about to be deleted.
     Unused,
-    /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy under
-    /// a name of somebody's own.
+    /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy
+    /// under a name of somebody's own.
     Stray,
-    /// Either of these, and somebody wants to know about this very table. One without a footer becomes
-    /// `Unused` once that is seen, since LevelDB may be writing it.
+    /// Either of these, and somebody wants to know about this very table. One without a footer
+    /// becomes `Unused` once that is seen, since LevelDB may be writing it.
     Named,
     /// There is no MANIFEST to ask.
     Unknown,
@@ -249,8 +249,8 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
         let gone: HashSet<_> =
             not_listed(database, &tables).into_iter().filter(not_there).collect();
         if !gone.is_empty() {
-            // A compaction may have replaced them in the meantime: then the MANIFEST does not name them
-            // any more.
+            // A compaction may have replaced them in the meantime: then the MANIFEST does not name
+            // them any more.
             let version = manifest::read(folder).transpose();
             *database =
                 Database::new(folder, version.unwrap_or(Err(no_current("CURRENT was removed"))));

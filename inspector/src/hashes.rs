@@ -1,8 +1,8 @@
 //! The hashes of keys that share most of their bytes with the one before.
 //!
-//! A block of LevelDB's may hold more keys than anybody can hash whole: a key of a megabyte, say, and a
-//! hundred thousand others that share all but its end. The hash begins with the key's length and goes on
-//! from front to back, so that of keys of one length it is the same as far as they are.
+//! A block of LevelDB's may hold more keys than anybody can hash whole: a key of a megabyte, say,
+//! and a hundred thousand others that share all but its end. The hash begins with the key's length
+//! and goes on from front to back, so that of keys of one length it is the same as far as they are.
 
 use leveldb_bloom::{BLOOM_SEED, hash, hash_may_match, key_may_match};
 
@@ -45,8 +45,8 @@ impl Hashes {
         self.hashed
     }
 
-    /// Whether a filter may hold the next key, whose first `shared` bytes are those of the key before;
-    /// `shared` may count some of the 8 bytes behind both as well.
+    /// Whether a filter may hold the next key, whose first `shared` bytes are those of the key
+    /// before; `shared` may count some of the 8 bytes behind both as well.
     pub fn may_match(&mut self, key: &[u8], shared: usize, filter: &[u8]) -> bool {
         for length in &mut self.lengths {
             length.same = length.same.min(shared);

@@ -99,14 +99,14 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     Ok(reports::status(&findings.reports, &findings.databases()).into())
 }
 
-/// Whether stdout is meant. Opened by another name, a file there would have the report and what is shown
-/// in one place.
+/// Whether stdout is meant. Opened by another name, a file there would have the report and what is
+/// shown in one place.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path == Path::new("/dev/stdout") || is_what_stdout_is(path)
 }
 
-/// Whether it is the file or the pipe at stdout: `/dev/fd/1`, or a name that a shell has after `>` as well.
-/// Of a device, such as /dev/null, both may be.
+/// Whether it is the file or the pipe at stdout: `/dev/fd/1`, or a name that a shell has after `>`
+/// as well. Of a device, such as /dev/null, both may be.
 #[cfg(unix)]
 fn is_what_stdout_is(path: &Path) -> bool {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -124,8 +124,8 @@ fn is_what_stdout_is(_: &Path) -> bool {
 /// What every report begins with.
 const BEGINNING: &[u8] = b"<!doctype html>";
 
-/// FILE, to write the report into. After `--html` without it, a shell's DB/* has the first table or log
-/// in its place, which is not to become a report.
+/// FILE, to write the report into. After `--html` without it, a shell's DB/* has the first table or
+/// log in its place, which is not to become a report.
 fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<File, String> {
     if let Ok(own) = fs::canonicalize(path) {
         let tables = everything.tables.iter().map(|found| &found.path);
@@ -156,8 +156,8 @@ fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<
     let file = options.write(true).create(true).truncate(false).open(path);
     let mut file = file.map_err(|error| error.to_string())?;
     if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
-        // Whoever interrupts us can write the report there the next time. Where there is no room, that is
-        // said once what was found is shown.
+        // Whoever interrupts us can write the report there the next time. Where there is no room,
+        // that is said once what was found is shown.
         let _ = file.write_all(BEGINNING);
     }
     Ok(file)
@@ -171,8 +171,8 @@ fn write_over(mut file: File, text: &str) -> io::Result<()> {
     }
     let written = file.write_all(text.as_bytes());
     if is_file && written.is_err() {
-        // A page that ends too early looks like one with less in it. Its beginning `open_page` knows for
-        // a report's.
+        // A page that ends too early looks like one with less in it. Its beginning `open_page`
+        // knows for a report's.
         let len = file.metadata().map_or(0, |metadata| metadata.len());
         let beginning = BEGINNING.len() as u64;
         let _ = file.set_len(if len < beginning { 0 } else { beginning });

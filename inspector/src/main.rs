@@ -263,10 +263,10 @@ fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// For bash, clap_complete 4.6 writes the hyphen of a command's name in two ways: `leveldb__bloom` where
-/// it notes which sub-command it is in, and `leveldb__subcmd__bloom` where it looks that up, so that no
-/// sub-command's options were found. Without the second nothing changes here. For fish, it completes
-/// nothing behind `help` once a sub-command was seen, and takes `help` itself for one.
+/// For bash, clap_complete 4.6 writes the hyphen of a command's name in two ways: `leveldb__bloom`
+/// where it notes which sub-command it is in, and `leveldb__subcmd__bloom` where it looks that up,
+/// so that no sub-command's options were found. Without the second nothing changes here. For fish,
+/// it completes nothing behind `help` once a sub-command was seen, and takes `help` itself for one.
 fn mended(script: &str) -> String {
     script
         .replace("leveldb__subcmd__bloom", "leveldb__bloom")

@@ -56,7 +56,8 @@ impl Stored {
         self.sequence = sequence;
     }
 
-    /// [`set`](Self::set) to a key that has the first `shared` bytes of this one, or of the 8 behind it.
+    /// [`set`](Self::set) to a key that has the first `shared` bytes of this one, or of the 8
+    /// behind it.
     pub fn go_on(&mut self, user_key: &[u8], sequence: u64, shared: usize) {
         let shared = self.shared_with(user_key, shared);
         self.user_key.truncate(shared);
@@ -128,8 +129,8 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
         let Some(name) = current.strip_suffix(b"\n") else {
             return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));
         };
-        // C's open reads up to the first zero. What is before it LevelDB puts behind the folder's name,
-        // whatever it is: `./MANIFEST-000005`, or `/MANIFEST-000005`.
+        // C's open reads up to the first zero. What is before it LevelDB puts behind the folder's
+        // name, whatever it is: `./MANIFEST-000005`, or `/MANIFEST-000005`.
         let name = name.split(|byte| *byte == 0).next().unwrap_or(name);
         let name = &*String::from_utf8_lossy(name);
         let mut path = folder.as_os_str().to_owned();
@@ -280,7 +281,8 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// `None` where the record is not a list of changes. Of `seen`, sets the bit of each tag in `NEEDED`.
+/// `None` where the record is not a list of changes. Of `seen`, sets the bit of each tag in
+/// `NEEDED`.
 fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()> {
     let record = &mut record;
     // LevelDB deletes first, whatever a record names first.

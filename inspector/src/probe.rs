@@ -117,8 +117,8 @@ impl Order {
     }
 }
 
-/// Whether index and first block of a table are in the order of their bytes; `None` where they cannot
-/// be read.
+/// Whether index and first block of a table are in the order of their bytes; `None` where they
+/// cannot be read.
 fn is_bytewise(found: &Found) -> Option<bool> {
     let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
     let table = Table::open(file, Fast::default()).ok()?;
@@ -177,8 +177,8 @@ impl Visit {
             || self.is_lost()
     }
 
-    /// What a Get makes of something here is not known: it fails, or takes what is damaged for true,
-    /// since LevelDB checks no sums unless it is told to.
+    /// What a Get makes of something here is not known: it fails, or takes what is damaged for
+    /// true, since LevelDB checks no sums unless it is told to.
     fn is_unsure(&self) -> bool {
         let damaged = |step: &Step| matches!(step.entry, Some(Err(_)));
         self.unasked.is_none() && (self.problem.is_some() || self.steps.iter().any(damaged))
@@ -309,8 +309,8 @@ fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
 fn in_order<'t>(tables: &'t [Found], database: Option<&Database>, key: &[u8]) -> Vec<&'t Found> {
     let mut tables: Vec<_> = tables.iter().filter(|found| found.place.is_used()).collect();
     tables.sort_by_key(|found| match found.place {
-        // A key's writes may go on in the next tables of a level, which then begin with it: the newest
-        // are in the first, whatever the comparator.
+        // A key's writes may go on in the next tables of a level, which then begin with it: the
+        // newest are in the first, whatever the comparator.
         Place::Level(level @ 1..) => {
             let first = live(database, found).map(|table| &table.smallest);
             let goes_on = first.is_some_and(|smallest| smallest.user_key == key);

@@ -1,5 +1,5 @@
-//! In which tables a Get looks for a key: in those whose range has it, by the MANIFEST. A key that its
-//! table holds elsewhere is lost, although filter and block are sound.
+//! In which tables a Get looks for a key: in those whose range has it, by the MANIFEST. A key that
+//! its table holds elsewhere is lost, although filter and block are sound.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,8 +15,9 @@ pub struct Range {
     level: u32,
     smallest: Arc<Stored>,
     largest: Arc<Stored>,
-    /// Of the tables that LevelDB's binary search compares with on its way to this one: for what is not
-    /// behind the first, or is behind the second, it goes elsewhere. One may be that of half of the tables.
+    /// Of the tables that LevelDB's binary search compares with on its way to this one: for what is
+    /// not behind the first, or is behind the second, it goes elsewhere. One may be that of half of
+    /// the tables.
     after: Option<Arc<Stored>>,
     up_to: Option<Arc<Stored>>,
     /// There is nothing between the two.
@@ -33,7 +34,8 @@ pub enum Miss {
     Elsewhere,
 }
 
-/// A walk over a block's keys, beside a range: each is compared only as far as it is not that before.
+/// A walk over a block's keys, beside a range: each is compared only as far as it is not that
+/// before.
 pub struct Walk<'r> {
     never: bool,
     smallest: Comparison<'r>,
@@ -43,8 +45,8 @@ pub struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Why a Get goes past this write of a key, if it does. Its first `shared` bytes are those of the
-    /// key before, as [`Comparison::next`] has it.
+    /// Why a Get goes past this write of a key, if it does. Its first `shared` bytes are those of
+    /// the key before, as [`Comparison::next`] has it.
     pub fn misses(&mut self, user_key: &[u8], sequence: u64, shared: usize) -> Option<Miss> {
         // All of them, so that each knows the key before.
         let with = |it: &mut Comparison<'_>| it.next(user_key, shared);
@@ -129,8 +131,8 @@ pub enum Untrue {
     Overlap { table: u64, other: u64, level: u32 },
 }
 
-/// The ranges of all tables, by file number, and what is wrong with them. Nothing is known of them where
-/// the comparator is not.
+/// The ranges of all tables, by file number, and what is wrong with them. Nothing is known of them
+/// where the comparator is not.
 pub fn of(version: &Version) -> (BTreeMap<u64, Arc<Range>>, Vec<Untrue>) {
     let (mut ranges, mut untrue) = (BTreeMap::new(), Vec::new());
     if version.comparator.as_deref() != Some(BYTEWISE) {
@@ -172,9 +174,10 @@ pub fn of(version: &Version) -> (BTreeMap<u64, Arc<Range>>, Vec<Untrue>) {
     (ranges, untrue)
 }
 
-/// As LevelDB's FindFile (db/version_set.cc) looks for the first table whose largest key is not before
-/// the one that is looked for: the most of those that must be before it to come to table `wanted`, and
-/// the least of those that must not. Where ranges do not overlap, these are the table before and itself.
+/// As LevelDB's FindFile (db/version_set.cc) looks for the first table whose largest key is not
+/// before the one that is looked for: the most of those that must be before it to come to table
+/// `wanted`, and the least of those that must not. Where ranges do not overlap, these are the table
+/// before and itself.
 fn on_the_way(
     tables: &[(u64, &LiveTable)],
     wanted: usize,

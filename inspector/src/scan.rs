@@ -246,8 +246,8 @@ struct Scan {
     absent: Absent,
     keys: Keys,
     hashes: Hashes,
-    /// The filter of the blocks being read, and how many entries they have so far; `None` where a block
-    /// could not be read.
+    /// The filter of the blocks being read, and how many entries they have so far; `None` where a
+    /// block could not be read.
     group: Option<(u64, Option<u64>)>,
     previous: Stored,
     /// The index's key of the block before.
@@ -557,8 +557,8 @@ impl Scan {
         self.keys.clear();
     }
 
-    /// Somebody's own policy may make filters of LevelDB's format or of any other: only the keys can
-    /// tell, and where they do not, the bits say nothing.
+    /// Somebody's own policy may make filters of LevelDB's format or of any other: only the keys
+    /// can tell, and where they do not, the bits say nothing.
     fn judge_format(&mut self) {
         let report = &mut self.report;
         report.transform = self.search.found();

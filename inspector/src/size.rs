@@ -73,13 +73,13 @@ impl Row {
     }
 }
 
-/// The bits per key whose filters fit into `bytes` and let the fewest absent keys pass; `None` where even
-/// the smallest does not fit. Where there are one to three keys, or more than positions of 32 bits can
-/// tell apart, that is not the largest number that fits.
+/// The bits per key whose filters fit into `bytes` and let the fewest absent keys pass; `None`
+/// where even the smallest does not fit. Where there are one to three keys, or more than positions
+/// of 32 bits can tell apart, that is not the largest number that fits.
 fn bits_in(bytes: u64, keys: usize) -> Option<i32> {
     let fits = |bits: &i32| filter_len(keys, *bits).is_some_and(|len| len as u64 <= bytes);
-    // The estimate is too low there, as a remark says, by up to this: of two keys, of which it finds 44
-    // bits each better than 6, 1.1 % of the absent ones pass, and 0.3 %.
+    // The estimate is too low there, as a remark says, by up to this: of two keys, of which it
+    // finds 44 bits each better than 6, 1.1 % of the absent ones pass, and 0.3 %.
     let missed = |bits| if keys <= 3 && bits > 16 { 6.0 } else { 1.0 };
     let rate = |bits: i32| false_positive_rate(bits, keys) * missed(bits);
     // The first of equal ones, which takes the least room.
@@ -182,8 +182,9 @@ fn list(rows: &[&Row]) -> String {
     settings.join(", ")
 }
 
-/// The largest number that divides both the bits of a filter and 2^32 - 1. To rotate a hash is to multiply
-/// it modulo 2^32 - 1, so that modulo this divisor all positions of a key follow from its first.
+/// The largest number that divides both the bits of a filter and 2^32 - 1. To rotate a hash is to
+/// multiply it modulo 2^32 - 1, so that modulo this divisor all positions of a key follow from its
+/// first.
 fn shared_divisor(row: &Row) -> u64 {
     let (mut a, mut b) = (u64::from(u32::MAX), bits(row));
     while b > 0 {
@@ -372,7 +373,8 @@ mod tests {
         assert_eq!(bits_in(125, 100), Some(9));
         assert_eq!(bits_in(8, 1), None);
         assert_eq!(bits_in(1 << 20, 100), Some(MAX_USEFUL_BITS_PER_KEY));
-        // Positions have 32 bits, and with 44 bits per key the probes of so many keys set nearly all.
+        // Positions have 32 bits, and with 44 bits per key the probes of so many keys set nearly
+        // all.
         let bits = bits_in(6_000_000_000, 1_000_000_000).unwrap();
         assert!(bits < 8 && false_positive_rate(bits, 1_000_000_000) < 0.31, "{bits}");
     }

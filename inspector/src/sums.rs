@@ -31,7 +31,8 @@ pub struct Sums {
     pub bases: Counts,
     /// Blocks that begin beyond the last filter: LevelDB reads those for any key.
     pub uncovered_blocks: u64,
-    /// Entries that a Get does not look for in their table, by the range that the MANIFEST gives it.
+    /// Entries that a Get does not look for in their table, by the range that the MANIFEST gives
+    /// it.
     pub keys_outside: u64,
     pub bloom: BloomSums,
     pub settings: Settings,
@@ -54,8 +55,8 @@ pub struct BloomSums {
     pub keys_per_filter: Counts,
     pub probes: Counts,
     pub fill: [u64; FILL_STEPS],
-    /// By weight, as all rates: otherwise a small table with another setting would move the measured
-    /// rate as much as a large one, and the estimated rate hardly.
+    /// By weight, as all rates: otherwise a small table with another setting would move the
+    /// measured rate as much as a large one, and the estimated rate hardly.
     pub estimated_rate: f64,
     pub weight: f64,
     pub asked: u64,

@@ -57,7 +57,8 @@ pub struct Search {
 const ENOUGH: usize = 20;
 const MOST: usize = 2000;
 
-/// Enough for [`ENOUGH`] keys of half a megabyte, or [`MOST`] of 5 KB: those of gigabytes would take hours.
+/// Enough for [`ENOUGH`] keys of half a megabyte, or [`MOST`] of 5 KB: those of gigabytes would
+/// take hours.
 const HASHED: u64 = 1 << 30;
 
 impl Default for Search {

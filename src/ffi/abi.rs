@@ -85,8 +85,8 @@ pub struct Callbacks {
     pub name: Name,
 }
 
-/// `leveldb_filterpolicy_create`. What a callback that is NULL means is for the LevelDB to decide whose
-/// function it is.
+/// `leveldb_filterpolicy_create`. What a callback that is NULL means is for the LevelDB to decide
+/// whose function it is.
 pub type CreatePolicy = unsafe extern "C" fn(
     *mut c_void,
     Option<Destructor>,

@@ -17,8 +17,8 @@ fn start(address: *const c_void) -> Option<*const c_void> {
     Module::around(address).map(|module| module.start)
 }
 
-/// The name of the file of the module around `address`, `None` for the program's, where it is known to
-/// be that.
+/// The name of the file of the module around `address`, `None` for the program's, where it is known
+/// to be that.
 ///
 /// # Safety
 /// The module stays loaded, as long as the name is used.
@@ -31,14 +31,14 @@ pub(super) unsafe fn file<'m>(address: *const c_void) -> Option<&'m CStr> {
 /// Something that certainly lies in our own module.
 static OWN_ADDRESS: u8 = 0;
 
-/// An address in the module that this library is a part of: its own shared object, or the program or
-/// library that it was linked into.
+/// An address in the module that this library is a part of: its own shared object, or the program
+/// or library that it was linked into.
 pub(super) fn own() -> *const c_void {
     (&raw const OWN_ADDRESS).cast()
 }
 
-/// Whether `address` lies in our own module. A program that is linked statically is none to the loader, and
-/// all there is.
+/// Whether `address` lies in our own module. A program that is linked statically is none to the
+/// loader, and all there is.
 #[inline(never)]
 pub(super) fn is_own(address: *const c_void) -> bool {
     match start(own()) {
@@ -50,8 +50,8 @@ pub(super) fn is_own(address: *const c_void) -> bool {
 /// Whether `address` lies in a library, and not in the program.
 #[inline(never)]
 pub(super) fn is_in_library(address: *const c_void) -> bool {
-    // SAFETY: takes any number. Where the system does not say where the program's headers are, it says
-    // 0, which lies in no module.
+    // SAFETY: takes any number. Where the system does not say where the program's headers are, it
+    // says 0, which lies in no module.
     let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
     start(address).is_some_and(|start_of_it| Some(start_of_it) != start(program))
 }

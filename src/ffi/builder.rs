@@ -122,8 +122,8 @@ impl Builder {
         if total_keys == 0 { self.num_keys() } else { total_keys }
     }
 
-    /// Zeros for so many hashes behind those that are there; `None`, and none added, where there is no
-    /// memory.
+    /// Zeros for so many hashes behind those that are there; `None`, and none added, where there is
+    /// no memory.
     fn append(&mut self, more: usize) -> Option<&mut [u32]> {
         let len = self.hashes.len();
         let room = self.hashes.try_reserve(more);

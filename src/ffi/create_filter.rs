@@ -44,13 +44,13 @@ unsafe extern "C" fn prepare(
     caller: *const c_void,
 ) {
     let count = usize::try_from(num_keys).unwrap_or(0);
-    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and of the filter's, which
-    // are no more, all are written before they are read.
+    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and of the filter's,
+    // which are no more, all are written before they are read.
     unsafe {
         let object = &*object;
         // What all but a few calls come to. The filter is made last, so that nothing has to be kept
-        // meanwhile: filters of one key took 1.10 times as long otherwise, of 20 keys 1.05 times (AMD
-        // EPYC of the fourth generation, 2026-11-27).
+        // meanwhile: filters of one key took 1.10 times as long otherwise, of 20 keys 1.05 times
+        // (AMD EPYC of the fourth generation, 2026-11-27).
         if let (Some(Appender::String(append)), Kind::Bloom(policy)) =
             (object.known_appender(), &object.kind)
         {
@@ -302,8 +302,8 @@ core::arch::global_asm!(
 #[allow(improper_ctypes, reason = "an object is opaque to the assembly above")]
 unsafe extern "C" {
     /// # Safety
-    /// `object` is a living object of ours, `keys` an array of `num_keys`, and `destination` a string
-    /// of the calling code.
+    /// `object` is a living object of ours, `keys` an array of `num_keys`, and `destination` a
+    /// string of the calling code.
     #[link_name = "leveldb_bloom_object_create_filter"]
     pub(super) unsafe fn create_filter(
         object: *const Object,

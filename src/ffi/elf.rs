@@ -61,7 +61,8 @@ const DT_GNU_HASH: isize = 0x6fff_fef5;
 #[cfg(not(target_env = "gnu"))]
 const LEAST_PAGE: usize = 4096;
 
-/// Whether the numbers in a table of the older kind have 64 bits (of which the low half comes last).
+/// Whether the numbers in a table of the older kind have 64 bits (of which the low half comes
+/// last).
 const WIDE_HASH: bool = cfg!(target_arch = "s390x");
 
 const REL_WORDS: usize = 2;
@@ -77,8 +78,8 @@ pub(super) struct Reference {
 }
 
 impl Tables {
-    /// The tables of the module that contains `address`. Not by dl_iterate_phdr, whose lock a child of fork
-    /// may find taken for ever.
+    /// The tables of the module that contains `address`. Not by dl_iterate_phdr, whose lock a child
+    /// of fork may find taken for ever.
     ///
     /// # Safety
     /// The module stays loaded.
@@ -92,7 +93,8 @@ impl Tables {
         }
     }
 
-    /// The tables of the module that contains `address`, from the headers at the beginning of its file.
+    /// The tables of the module that contains `address`, from the headers at the beginning of its
+    /// file.
     ///
     /// # Safety
     /// The module stays loaded.
@@ -127,8 +129,8 @@ impl Tables {
     // Not inlined into both callers: that saves a kilobyte.
     #[inline(never)]
     unsafe fn read(base: usize, mut entry: *const Dynamic) -> Option<Tables> {
-        // SAFETY: the caller's word: the section is that of a module that the loader has loaded, for which
-        // it has walked it to its DT_NULL.
+        // SAFETY: the caller's word: the section is that of a module that the loader has loaded,
+        // for which it has walked it to its DT_NULL.
         unsafe {
             // A module that is loaded below the place it was linked for has a negative base. (With
             // 32 bits such a number may be an ordinary high address.) No loader that leaves offsets
@@ -179,11 +181,12 @@ impl Tables {
             hint::black_box(hash.wrapping_mul(33).wrapping_add((*byte).into()))
         };
         let hash = name.to_bytes().iter().fold(5381, step);
-        // SAFETY: the linker wrote these tables, which the loader looks names up in, too; whoever made
-        // `self` keeps the module loaded. A table of the older kind has the number of symbols behind
-        // that of its buckets. One of the newer kind begins with four numbers. Behind them are a bloom
-        // filter's words, the first symbol of each bucket (0 where it is empty), and for each symbol
-        // from `first` on its hash, of which the last bit says that the bucket ends there.
+        // SAFETY: the linker wrote these tables, which the loader looks names up in, too; whoever
+        // made `self` keeps the module loaded. A table of the older kind has the number of symbols
+        // behind that of its buckets. One of the newer kind begins with four numbers. Behind them
+        // are a bloom filter's words, the first symbol of each bucket (0 where it is empty), and
+        // for each symbol from `first` on its hash, of which the last bit says that the bucket ends
+        // there.
         unsafe {
             let (hashes, mut index, end);
             if self.gnu_hash != 0 {
@@ -318,8 +321,8 @@ pub(super) unsafe fn references_around(
     true
 }
 
-/// The definition of `name` in the module around `address`: NULL where it has none, `None` where its
-/// tables cannot be read.
+/// The definition of `name` in the module around `address`: NULL where it has none, `None` where
+/// its tables cannot be read.
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
@@ -332,7 +335,8 @@ pub(super) unsafe fn definition_around(
     tables.map(|tables| tables.definition(name))
 }
 
-/// Whether the module around `address` has a definition of `name`; true where its tables cannot be read.
+/// Whether the module around `address` has a definition of `name`; true where its tables cannot be
+/// read.
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
@@ -343,8 +347,8 @@ pub(super) unsafe fn defines(address: *const c_void, name: &CStr) -> bool {
 
 type InModule<'a> = &'a mut dyn for<'t> Closure<(&'t Tables, &'t CStr)>;
 
-/// Shows `visitor` the tables of every module and the name of its file, which is empty for the program.
-/// The loader's lock is held meanwhile, so it may not load, unload or look up anything.
+/// Shows `visitor` the tables of every module and the name of its file, which is empty for the
+/// program. The loader's lock is held meanwhile, so it may not load, unload or look up anything.
 #[inline(never)]
 pub(super) fn in_every_module(mut visitor: InModule<'_>) {
     // SAFETY: `pass_on` has dl_iterate_phdr's signature and is given `visitor`, which outlives it.
@@ -358,8 +362,8 @@ unsafe extern "C" fn pass_on(
     _size: usize,
     visitor: *mut c_void,
 ) -> c_int {
-    // SAFETY: `in_every_module` passed `visitor`; dl_iterate_phdr passes a valid entry, and keeps its
-    // module loaded meanwhile.
+    // SAFETY: `in_every_module` passed `visitor`; dl_iterate_phdr passes a valid entry, and keeps
+    // its module loaded meanwhile.
     unsafe {
         let visitor = &mut *visitor.cast::<InModule<'_>>();
         let headers = memory::array((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));

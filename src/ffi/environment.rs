@@ -5,9 +5,9 @@ use core::ffi::CStr;
 /// The value of an environment variable, unless it is empty or the process may not trust its
 /// environment, which in a setuid program belongs to whoever called it.
 pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: getauxval takes any number, and `name` is a C string. The value stays where it is unless
-    // another thread changes the environment meanwhile, which the library's documentation forbids, and
-    // which getenv would not survive either.
+    // SAFETY: getauxval takes any number, and `name` is a C string. The value stays where it is
+    // unless another thread changes the environment meanwhile, which the library's documentation
+    // forbids, and which getenv would not survive either.
     let value = unsafe {
         if libc::getauxval(libc::AT_SECURE) != 0 {
             return None;

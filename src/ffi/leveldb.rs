@@ -72,9 +72,9 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
     shared::shared_filter_policy(bits_per_key, linked_create)
 }
 
-/// LevelDB's own `NewBloomFilterPolicy`, where its policies are to be had and not ours, and why. Only
-/// a definition that comes after ours: one that comes before may call ours, and the two would call
-/// each other for ever.
+/// LevelDB's own `NewBloomFilterPolicy`, where its policies are to be had and not ours, and why.
+/// Only a definition that comes after ours: one that comes before may call ours, and the two would
+/// call each other for ever.
 #[inline(never)]
 fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static CStr)> {
     let exists = route::survey(linked_create);
@@ -91,9 +91,9 @@ fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static 
     }
 }
 
-/// Whether the LevelDB behind us has a bloom policy of another name than ours, under which alone its
-/// filters are found, or of another format: one before 1.18, and Basho's, which has a second policy.
-/// Asked without making one, which may throw.
+/// Whether the LevelDB behind us has a bloom policy of another name than ours, under which alone
+/// its filters are found, or of another format: one before 1.18, and Basho's, which has a second
+/// policy. Asked without making one, which may throw.
 fn has_another_policy() -> bool {
     type Version = unsafe extern "C" fn() -> c_int;
     let version = |name| {

@@ -66,10 +66,10 @@ impl Line {
     }
 
     /// Appends the line to the file at `path`, or writes it to stderr if there is none. What cannot
-    /// be written is lost. A file at a path is not waited for (a pipe without a reader, or a full one);
-    /// stderr is, as by whatever else the program writes there. No signal ends the program (for a pipe
-    /// without a reader, or a file beyond the limit of file sizes). Nor does a thread end here for
-    /// which pthread_cancel was called: it would leave its policy half destroyed.
+    /// be written is lost. A file at a path is not waited for (a pipe without a reader, or a full
+    /// one); stderr is, as by whatever else the program writes there. No signal ends the program
+    /// (for a pipe without a reader, or a file beyond the limit of file sizes). Nor does a thread
+    /// end here for which pthread_cancel was called: it would leave its policy half destroyed.
     #[inline(never)]
     pub(super) fn write_to(&self, path: Option<&CStr>) {
         without_cancellation(|| self.append_to(path));

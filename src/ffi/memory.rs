@@ -140,8 +140,8 @@ impl<'a> KeyArrays<'a> {
         pairs.all(|(key, &len)| is_readable(*key, len))
     }
 
-    /// The list of the keys, in room for as many. None where one is not readable, or the room is for
-    /// another number.
+    /// The list of the keys, in room for as many. None where one is not readable, or the room is
+    /// for another number.
     // Once for all who list: it is long.
     #[inline(never)]
     pub(super) fn list<'m>(self, room: &'m mut [MaybeUninit<Key<'a>>]) -> Option<&'m [Key<'a>]> {
@@ -154,8 +154,8 @@ impl<'a> KeyArrays<'a> {
         for ((place, &key), &len) in room.iter_mut().zip(self.keys).zip(self.lengths) {
             any_null |= key.is_null();
             lengths |= len;
-            // SAFETY: the keys are handed on only if all are readable (NULL only with a length of 0),
-            // and `new`'s caller promised that what they name is there.
+            // SAFETY: the keys are handed on only if all are readable (NULL only with a length of
+            // 0), and `new`'s caller promised that what they name is there.
             place.write(unsafe { Key::from_raw_parts(key.cast(), len) });
         }
         let usual = !any_null && lengths <= isize::MAX as usize;
@@ -217,12 +217,12 @@ impl Drop for Text {
     }
 }
 
-/// C's `malloc` aligns to as much as any type of C needs, which nowhere is less. (The crate libc has
-/// `max_align_t` for some processors only.)
+/// C's `malloc` aligns to as much as any type of C needs, which nowhere is less. (The crate libc
+/// has `max_align_t` for some processors only.)
 const LEAST_ALIGNMENT: usize = 8;
 
-/// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is no
-/// memory.
+/// The value that `make` makes, in memory from C's `malloc`; `None`, and none made, where there is
+/// no memory.
 #[inline]
 pub(super) fn allocate_value<T>(make: impl FnOnce() -> T) -> Option<NonNull<T>> {
     const { assert!(align_of::<T>() <= LEAST_ALIGNMENT) };

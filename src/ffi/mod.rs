@@ -1,7 +1,7 @@
 //! The edge to C and C++: what the C libraries export is made of the items here.
 //!
-//! The *host* is the LevelDB that uses a policy of ours: nothing is known of it when we are built. A
-//! *route* is how CreateFilter gets a filter into its `std::string`.
+//! The *host* is the LevelDB that uses a policy of ours: nothing is known of it when we are built.
+//! A *route* is how CreateFilter gets a filter into its `std::string`.
 //!
 //! ```text
 //! capi/exports.rs      the exported names, a few lines each
@@ -35,8 +35,8 @@
 //!   closure            closures for code that is compiled once
 //! ```
 //!
-//! Nothing here panics. Memory comes from C's malloc; so do a kernel's working memory and a builder's
-//! list of hashes, by the global allocator that capi/exports.rs sets.
+//! Nothing here panics. Memory comes from C's malloc; so do a kernel's working memory and a
+//! builder's list of hashes, by the global allocator that capi/exports.rs sets.
 //!
 //! An exception of the host passes through us, from two places:
 //!

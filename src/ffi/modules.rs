@@ -10,8 +10,8 @@ use super::memory;
 
 /// Where names are looked up.
 pub(super) enum Scope {
-    /// What we see: what the whole process does (the program, what it links, what is preloaded), and
-    /// where we were loaded with RTLD_LOCAL, what was loaded with us.
+    /// What we see: what the whole process does (the program, what it links, what is preloaded),
+    /// and where we were loaded with RTLD_LOCAL, what was loaded with us.
     Global,
     /// One module and what it links, also where that was loaded with RTLD_LOCAL.
     Module(Handle),
@@ -31,18 +31,19 @@ impl Drop for Handle {
 impl Scope {
     /// The loaded module of that file name.
     fn of_file(name: &CStr) -> Option<Scope> {
-        // SAFETY: the name is a C string. With NOLOAD nothing is loaded; but glibc runs constructors, of
-        // the module and of what it links: those that have not run yet, and while the process ends those
-        // of libraries whose destructors have begun. So only what has LevelDB's names is opened (see
-        // `for_each`), or the module of who calls us, where nothing else tells its string.
+        // SAFETY: the name is a C string. With NOLOAD nothing is loaded; but glibc runs
+        // constructors, of the module and of what it links: those that have not run yet, and while
+        // the process ends those of libraries whose destructors have begun. So only what has
+        // LevelDB's names is opened (see `for_each`), or the module of who calls us, where nothing
+        // else tells its string.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
     }
 
     /// The module that contains `address`; the global scope for the main program, whose names come
-    /// first there, and for an address in no module. (The main program cannot be opened by its name,
-    /// which may be what it was called by: dlopen would look for such a file everywhere, and open
-    /// whatever has that name.)
+    /// first there, and for an address in no module. (The main program cannot be opened by its
+    /// name, which may be what it was called by: dlopen would look for such a file everywhere, and
+    /// open whatever has that name.)
     pub(super) fn of_address(address: *const c_void) -> Scope {
         if !address::is_in_library(address) {
             return Scope::Global;
@@ -132,8 +133,8 @@ pub(super) fn others_have(names: &[&CStr]) -> usize {
     found.iter().take(len).filter(|definition| !is_own(**definition)).count()
 }
 
-/// Fills `found` with the modules' definitions of these names, in the order in which they were loaded, each
-/// once; returns how many there are, as far as there is room.
+/// Fills `found` with the modules' definitions of these names, in the order in which they were
+/// loaded, each once; returns how many there are, as far as there is room.
 #[inline(never)]
 fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
     let mut len = 0;
@@ -154,11 +155,11 @@ fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
 
 /// Shows `visitor` every library that has a definition of one of these names, until it says false.
 ///
-/// No others are opened: one whose constructors have not run yet, because that of a library it links
-/// is running, would have them run here, and too early (see `Scope::of_file`).
+/// No others are opened: one whose constructors have not run yet, because that of a library it
+/// links is running, would have them run here, and too early (see `Scope::of_file`).
 ///
-/// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the loader's
-/// lock could wait for a thread that holds the other lock and waits for this one.
+/// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the
+/// loader's lock could wait for a thread that holds the other lock and waits for this one.
 // Not inlined into each caller: that saves half a kilobyte.
 #[inline(never)]
 pub(super) fn for_each(names: &[&CStr], visitor: &mut dyn for<'s> Closure<&'s Scope, bool>) {

@@ -253,8 +253,8 @@ impl Policy {
         {
             return status::INVALID_ARGUMENT;
         }
-        // SAFETY: all were seen above to be readable, and are there by the caller's promise; Slice and
-        // Key have one layout (asserted in `abi`).
+        // SAFETY: all were seen above to be readable, and are there by the caller's promise; Slice
+        // and Key have one layout (asserted in `abi`).
         let keys: &[Key<'_>] =
             unsafe { slice::from_raw_parts(slices.as_ptr().cast(), slices.len()) };
         if self.transform.is_some() || !scratch::on_the_stack_for(len) {
@@ -312,8 +312,8 @@ impl Policy {
     // Once, not for each way in which keys come.
     #[inline(never)]
     pub(super) fn insert_group(&self, group: &[Key<'_>], filter: &mut [u8]) -> bool {
-        // Here, because it is shorter, though flat keys were asked for before: 3,000 of 300 bytes took
-        // 1.02 times as long (AVX2, AMD EPYC of the fourth generation, 2026-11-27).
+        // Here, because it is shorter, though flat keys were asked for before: 3,000 of 300 bytes
+        // took 1.02 times as long (AVX2, AMD EPYC of the fourth generation, 2026-11-27).
         prefetch(group, false);
         let mut hashes = [0; GROUP];
         let hashes = hashes.get_mut(..group.len()).unwrap_or(&mut []);
@@ -321,7 +321,8 @@ impl Policy {
             None => self.policy.kernel().hash_keys(group, hashes),
             Some(transform) => {
                 if let Some(counters) = self.counters() {
-                    // Here, because once the state has ended no filter is made that could be counted.
+                    // Here, because once the state has ended no filter is made that could be
+                    // counted.
                     counters.check_filter();
                 }
                 for (key, place) in group.iter().zip(&mut *hashes) {

@@ -9,8 +9,8 @@
 //! The module that calls `CreateFilter` is the host, or was compiled with its headers, so it is
 //! asked first, and at the time of the call. In this order, from the most to the least trusted:
 //!
-//! 1. The calling module: first without opening it (see `find_unopened`). Where it is our own, because
-//!    the host was linked statically with us: what the linker resolved there.
+//! 1. The calling module: first without opening it (see `find_unopened`). Where it is our own,
+//!    because the host was linked statically with us: what the linker resolved there.
 //! 2. What the calling module links; what the linker resolved elsewhere; the global scope. If the
 //!    calling module imports members of one kind of string, and of one only, a host with another
 //!    kind is refused. So is then a host of unknown string, unless the calling module links it or
@@ -156,7 +156,8 @@ macro_rules! names {
             )*
             $(concat!(".weak ", $type_info), concat!(".dc.a ", $type_info),)*
             ".size leveldb_bloom_linked, . - leveldb_bloom_linked",
-            // Where there is no archive. (gold would leave a name that nothing defines to the loader.)
+            // Where there is no archive. (gold would leave a name that nothing defines to the
+            // loader.)
             ".weak leveldb_bloom_linked_writers",
             ".hidden leveldb_bloom_linked_writers",
             "leveldb_bloom_linked_writers:",
@@ -185,7 +186,8 @@ unsafe extern "C" {
     #[link_name = "leveldb_bloom_linked"]
     static LINKED: Linked;
     /// For each string a function of the part of LevelDB that writes filters, in the archive's own
-    /// module: it is all that there is of a LevelDB where a program links the tables and no database.
+    /// module: it is all that there is of a LevelDB where a program links the tables and no
+    /// database.
     #[link_name = "leveldb_bloom_linked_writers"]
     static WRITERS: [*const c_void; STRING_KINDS.len()];
 }
@@ -212,8 +214,8 @@ pub(super) fn find(
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
-    // Code that was made while the program runs is in no module, nor is the address that a tool puts in place
-    // of the caller's to see a function's end (the kernel's uretprobes do).
+    // Code that was made while the program runs is in no module, nor is the address that a tool
+    // puts in place of the caller's to see a function's end (the kernel's uretprobes do).
     let caller = if address::is_in_module(caller) { caller } else { ptr::null() };
     let found = find_with(Trust::Imported, caller, linked_create, &mut *accept);
     found.or_else(|| find_with(Trust::AnyOfItsKind, caller, linked_create, accept))
@@ -272,9 +274,10 @@ fn find_with(
 }
 
 /// The ways to the caller's string for which its module need not be opened, because that runs the
-/// module's constructors again while the process ends. Which string it is says the host that was linked
-/// into our own module (`own`), or one in the caller's; or, where no LevelDB is to be seen, what the
-/// caller's module imports. `append` is then the module's own, or that of the whole process.
+/// module's constructors again while the process ends. Which string it is says the host that was
+/// linked into our own module (`own`), or one in the caller's; or, where no LevelDB is to be seen,
+/// what the caller's module imports. `append` is then the module's own, or that of the whole
+/// process.
 fn find_unopened(
     own: bool,
     trust: Trust,
@@ -337,8 +340,8 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
 }
 
 /// Looks through the loaded modules before there is a caller to go by. Completes the type of our
-/// policies, as far as the modules allow: the host may ask for it before it asks for a filter. Returns
-/// whether any has a LevelDB whose string we know, or a C API to go through.
+/// policies, as far as the modules allow: the host may ask for it before it asks for a filter.
+/// Returns whether any has a LevelDB whose string we know, or a C API to go through.
 // Not inlined into each caller: that saves a quarter of a kilobyte.
 #[inline(never)]
 pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
@@ -393,8 +396,8 @@ fn linked() -> &'static Linked {
 /// The string of the host that the linker resolved: with `own`, only of a host in our own module.
 #[inline(never)]
 fn linked_string(own: bool, trust: Trust) -> Option<Way> {
-    // SAFETY: the assembly above defines them, or capi/static/leveldb_names.c in its place; the linker
-    // or loader filled them before any code ran.
+    // SAFETY: the assembly above defines them, or capi/static/leveldb_names.c in its place; the
+    // linker or loader filled them before any code ran.
     let writers = unsafe { &WRITERS };
     let mut strings = linked().strings.iter().zip(writers).zip(string_kinds());
     strings.find_map(|((string, writer), kind)| {
@@ -460,8 +463,8 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
-/// The string whose members the module around `caller` imports, if it is one kind only. (NULL lies in no
-/// module.)
+/// The string whose members the module around `caller` imports, if it is one kind only. (NULL lies
+/// in no module.)
 #[inline(never)]
 fn imported_kind(caller: *const c_void) -> Option<&'static StringKind> {
     // SAFETY: the caller's code is calling us.
@@ -490,8 +493,8 @@ impl Imported {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };
         let in_library = address::is_in_library(address);
         let mut visit = |(name, binding): (&CStr, Binding)| {
-            // What a program copies from its C++ library, a library may have a definition of: one that
-            // has a C++ library in it.
+            // What a program copies from its C++ library, a library may have a definition of: one
+            // that has a C++ library in it.
             if binding == Binding::Own && in_library {
                 return;
             }
@@ -542,8 +545,8 @@ enum Trust {
 fn is_the_hosts(append: Append, host: *const c_void, kind: &StringKind, trust: Trust) -> bool {
     address::are_one(append as *const c_void, host)
         || match trust {
-            // SAFETY: `host` lies in a module that the linker, the loader or a look-up just found; as in
-            // `find_function`, nobody unloads it now.
+            // SAFETY: `host` lies in a module that the linker, the loader or a look-up just found;
+            // as in `find_function`, nobody unloads it now.
             Trust::Imported => unsafe { Imported::around(host) }.is_none_or(|other| other.any),
             Trust::AnyOfItsKind => kind.route != Route::AppendCopyOnWrite,
         }

@@ -42,7 +42,8 @@ pub(super) enum Route {
     Buffer,
 }
 
-/// C strings. In place, because pointers to them and the relocations of these take a quarter of a kilobyte.
+/// C strings. In place, because pointers to them and the relocations of these take a quarter of a
+/// kilobyte.
 static NAMES: [[u8; 21]; 8] = [
     name(b"none"),
     name(b"append-cxx11"),
@@ -112,9 +113,10 @@ static LIVING: Lock = Lock {
     first: AtomicPtr::new(ptr::null_mut()),
 };
 
-/// A lock that is of its process: a child of fork gets a copy of it, which may be held by a thread that the
-/// child does not have. (A mutex would have to be held by who forks; but a handler of fork may wait for a
-/// thread that makes a policy, and a signal's handler that forks may have interrupted one that does.)
+/// A lock that is of its process: a child of fork gets a copy of it, which may be held by a thread
+/// that the child does not have. (A mutex would have to be held by who forks; but a handler of fork
+/// may wait for a thread that makes a policy, and a signal's handler that forks may have
+/// interrupted one that does.)
 struct Lock {
     /// Of the thread that has the list; 0 where none has.
     process: AtomicU32,
@@ -132,8 +134,9 @@ impl Lock {
         self.process.store(0, Ordering::Release);
     }
 
-    /// Frees what a thread of the parent had at the moment of fork: its number may come again, as that of a
-    /// child's child. (What a thread of this process has stays: a handler before ours may have begun one.)
+    /// Frees what a thread of the parent had at the moment of fork: its number may come again, as
+    /// that of a child's child. (What a thread of this process has stays: a handler before ours may
+    /// have begun one.)
     fn after_fork_in_child(&self) {
         let (this, had) = (this_process(), self.process.load(Ordering::Relaxed));
         // The first process of a namespace may be the child of another's, and have the same number.
@@ -235,10 +238,10 @@ pub(super) unsafe fn finish(counters: NonNull<Counters>) {
     }
 }
 
-// Before a program's own constructors: their policies may have something to say to stderr, and what their
-// handlers do in a child of fork counts. Here, because whatever links us links this file, and what nothing
-// refers to is left out of an archive that was not optimised as a whole.
-// SAFETY: the section is for functions that the loader calls, which may have no arguments.
+// Before a program's own constructors: their policies may have something to say to stderr, and what
+// their handlers do in a child of fork counts. Here, because whatever links us links this file, and
+// what nothing refers to is left out of an archive that was not optimised as a whole. SAFETY: the
+// section is for functions that the loader calls, which may have no arguments.
 #[unsafe(link_section = ".init_array.00000")]
 #[used]
 static AT_LOAD: extern "C" fn() = at_load;
@@ -246,8 +249,8 @@ static AT_LOAD: extern "C" fn() = at_load;
 extern "C" fn at_load() {
     super::stderr::remember();
     LIVING.parent.store(this_process(), Ordering::Relaxed);
-    // SAFETY: the function takes no arguments. It stays loaded (`-z nodelete`), or belongs to a module
-    // whose handlers glibc drops when it is closed.
+    // SAFETY: the function takes no arguments. It stays loaded (`-z nodelete`), or belongs to a
+    // module whose handlers glibc drops when it is closed.
     unsafe { libc::pthread_atfork(None, None, Some(after_fork_in_child)) };
 }
 
@@ -256,12 +259,12 @@ extern "C" fn after_fork_in_child() {
     for_each_living(Counters::forget);
 }
 
-// Once more, and as late as it can be: a policy may be a C++ program's global object, or held by one, and
-// work until that is destroyed, after `atexit`'s handlers. (Not here alone: until then a program may call
-// _exit, or close stderr.) A module's list is gone through from its end, and what has a number stands before
-// what has none: before the entry by which compilers destroy the module's global objects, should it be
-// another's that we are linked into.
-// SAFETY: the section is for functions that the loader calls, which have no arguments.
+// Once more, and as late as it can be: a policy may be a C++ program's global object, or held by
+// one, and work until that is destroyed, after `atexit`'s handlers. (Not here alone: until then a
+// program may call _exit, or close stderr.) A module's list is gone through from its end, and what
+// has a number stands before what has none: before the entry by which compilers destroy the
+// module's global objects, should it be another's that we are linked into. SAFETY: the section is
+// for functions that the loader calls, which have no arguments.
 #[unsafe(link_section = ".fini_array.00000")]
 #[used]
 static AT_EXIT: extern "C" fn() = write_all;
@@ -271,8 +274,9 @@ extern "C" fn write_all() {
 }
 
 fn for_each_living(visit: fn(&Counters)) {
-    // Not even the lock, which asks for the process's number: a program whose policies do not count, or that
-    // has none, may by its end be in a sandbox that kills it for a system call that it does not know.
+    // Not even the lock, which asks for the process's number: a program whose policies do not
+    // count, or that has none, may by its end be in a sandbox that kills it for a system call that
+    // it does not know.
     if LIVING.first.load(Ordering::Acquire).is_null() {
         return;
     }
@@ -347,8 +351,8 @@ impl Counters {
             .map(|count| count.swap(0, Ordering::Relaxed) as u64)
     }
 
-    /// Appends a line to its destination, in one write, so that lines of several processes do not mix: of
-    /// what was done since the line before, if there was one.
+    /// Appends a line to its destination, in one write, so that lines of several processes do not
+    /// mix: of what was done since the line before, if there was one.
     fn write(&self, lines: u8) {
         let before = self.lines.fetch_max(lines, Ordering::AcqRel);
         let [filters, keys, filter_bytes, queries, negatives] = self.take();

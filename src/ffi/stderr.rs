@@ -1,6 +1,6 @@
 //! Stderr, as long as it is that: a program that closes it, or is started without it, gives its
-//! number to the next file that it opens. Where that is a database's log, a line of ours in it would
-//! end what LevelDB reads of it.
+//! number to the next file that it opens. Where that is a database's log, a line of ours in it
+//! would end what LevelDB reads of it.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -12,12 +12,13 @@ use libc::{fstat, stat};
 #[cfg(target_env = "gnu")]
 use libc::{fstat64 as fstat, stat64 as stat};
 
-/// The device and the number of the file that stderr was when the library was loaded, and when it had last
-/// changed; zeros if it was none.
+/// The device and the number of the file that stderr was when the library was loaded, and when it
+/// had last changed; zeros if it was none.
 static AT_LOAD: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-/// For the moment of loading. A regular file that exec closes was opened in this process, before it loaded
-/// us, and may be a database's. (Node has exec close stderr, too, which is seldom a regular file.)
+/// For the moment of loading. A regular file that exec closes was opened in this process, before it
+/// loaded us, and may be a database's. (Node has exec close stderr, too, which is seldom a regular
+/// file.)
 #[inline]
 pub(super) fn remember() {
     if let Some(file) = file().filter(|file| file.inherited || !file.regular) {
@@ -73,8 +74,8 @@ fn birth() -> usize {
 
     let mut known = MaybeUninit::<Known>::uninit();
     let place = known.as_mut_ptr();
-    // SAFETY: what is read is written first. The kernel, where it knows the call (C libraries may not),
-    // fills what it is given, or nothing.
+    // SAFETY: what is read is written first. The kernel, where it knows the call (C libraries may
+    // not), fills what it is given, or nothing.
     unsafe {
         ((*place).second, (*place).nanosecond) = (0, 0);
         let (name, flags) = (c"".as_ptr(), libc::AT_EMPTY_PATH);

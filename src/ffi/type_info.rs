@@ -67,8 +67,8 @@ impl Names {
         }
     }
 
-    /// The C++ runtime's half of it alone, of the first module that has it: for who has no LevelDB that we
-    /// see, and may have classes of it.
+    /// The C++ runtime's half of it alone, of the first module that has it: for who has no LevelDB
+    /// that we see, and may have classes of it.
     pub(super) fn first_loaded() -> Names {
         let class_methods = modules::first_loaded(CLASS_METHODS);
         Names { derived_methods: None, class_methods, base: None }
@@ -97,10 +97,9 @@ pub(super) fn complete(names: Names) {
 
     match names {
         Names { derived_methods: Some(methods), base: Some(base), .. } => {
-            // Of the C++ runtime that the base is an object of: a module may have linked one, and use that
-            // of the program.
-            // SAFETY: by the C++ ABI the base begins with the address of its virtual table, in a module
-            // that stays as long as the host.
+            // Of the C++ runtime that the base is an object of: a module may have linked one, and
+            // use that of the program. SAFETY: by the C++ ABI the base begins with the address of
+            // its virtual table, in a module that stays as long as the host.
             let methods = unsafe {
                 let runtime = base.cast::<*const c_void>().read();
                 let derived = elf::definition_around(runtime, DERIVED_METHODS);

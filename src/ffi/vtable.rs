@@ -8,9 +8,9 @@ use super::memory::{MATCH_ALL, Reserve};
 use super::policy::Policy;
 
 /// The callbacks; their state is a [`Policy`], or NULL for one that could not be made.
-// The destructor is not a function of its own that calls `destroy`: it would be the same as the one that
-// is exported, and the compiler makes one of the two. By that one's name the table would then get another
-// copy's, where the process has one that comes first.
+// The destructor is not a function of its own that calls `destroy`: it would be the same as the one
+// that is exported, and the compiler makes one of the two. By that one's name the table would then
+// get another copy's, where the process has one that comes first.
 pub static VTABLE: Callbacks =
     Callbacks { destructor: Policy::destroy, create_filter, key_may_match, name };
 

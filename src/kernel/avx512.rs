@@ -22,16 +22,16 @@
 //!    computed, before the bits of the present ones are set: the processor then does both at once.
 //!    Without the positions, a filter of 1,000 keys took 1.03 to 1.09 times as long and one of
 //!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
-//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The bits of sixteen keys are set
-//!    side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. A one is shifted
-//!    by how far a position is behind the beginning of a word, which leaves nothing if it is in another;
-//!    of two probes at a time. Found by comparison instead, the words of 8 to 24 keys took 1.09 to 1.13 times
-//!    as long (AMD EPYC of the fourth generation, 2026-11-27). With a byte per bit (see
-//!    `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
-//!    took 1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger array
-//!    bits are set in place, by lanes that hold a byte's index and the bit in it; with more than
-//!    `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
+//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The bits of sixteen keys are
+//!    set side by side, eight and eight.
+//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. A one is
+//!    shifted by how far a position is behind the beginning of a word, which leaves nothing if it
+//!    is in another; of two probes at a time. Found by comparison instead, the words of 8 to 24
+//!    keys took 1.09 to 1.13 times as long (AMD EPYC of the fourth generation, 2026-11-27). With a
+//!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
+//!    took 1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger
+//!    array bits are set in place, by lanes that hold a byte's index and the bit in it; with more
+//!    than `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
 //! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
 //!    way for small filters), nor was a gather for larger ones. A query of many small filters has
 //!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
@@ -40,9 +40,9 @@
 //!    before: small filters are in a register; of larger ones two probes come first, and the others
 //!    for the keys that are then left.
 //! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 40 bytes
-//!    that the AVX2 kernel builds with a byte per bit is left to it, if the first two keys and the last
-//!    have one length. Through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18 times,
-//!    and 1,000 keys 1.12 times; 28 keys take 0.98 times as long (2026-11-27).
+//!    that the AVX2 kernel builds with a byte per bit is left to it, if the first two keys and the
+//!    last have one length. Through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18
+//!    times, and 1,000 keys 1.12 times; 28 keys take 0.98 times as long (2026-11-27).
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or moved back to the
 //! last whole word.
@@ -113,8 +113,8 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
         && matches!(keys, [a, b, .., z] if a.len() == b.len() && a.len() == z.len())
         && two_turns
     {
-        // SAFETY: whoever has AVX-512 has AVX2; the array is not empty, as its length shows, and k is at
-        // most 30, as every kernel's caller promises.
+        // SAFETY: whoever has AVX-512 has AVX2; the array is not empty, as its length shows, and k
+        // is at most 30, as every kernel's caller promises.
         return unsafe { avx2::create(keys, k, array) };
     }
     // Each way ends with its call, so that nothing is kept meanwhile.
@@ -123,12 +123,13 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
         Some(bits) if array.len() <= 32 => unsafe { create_in_words::<4>(keys, k, bits, array) },
         // SAFETY: the guard saw that the array has at most 5 words of 64 bits; `bits` are its own.
         Some(bits) if array.len() <= 40 => unsafe { create_in_words::<5>(keys, k, bits, array) },
-        // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are the array's.
+        // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are the
+        // array's.
         Some(bits) if array.len() <= BYTE_PER_BIT_MAX / 8 => unsafe {
             create_by_bytes(keys, k, bits, array)
         },
-        // SAFETY: the guard saw that the array has at most `PLACES` bytes, and `bits_of` that it has
-        // some.
+        // SAFETY: the guard saw that the array has at most `PLACES` bytes, and `bits_of` that it
+        // has some.
         Some(_) if array.len() <= PLACES => unsafe { insert(keys, k, array, Place::Bit) },
         _ => create_of_hashes(keys, k, array),
     }
@@ -273,8 +274,8 @@ unsafe fn create_in_words<const WORDS: usize>(
     unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
 }
 
-/// In each lane of 64 bits the one at `place`; none if that is not within it. Not by the intrinsic: for
-/// that the compiler adds a comparison, because its own shift may not go so far.
+/// In each lane of 64 bits the one at `place`; none if that is not within it. Not by the intrinsic:
+/// for that the compiler adds a comparison, because its own shift may not go so far.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn one_at(place: __m512i) -> __m512i {
@@ -298,8 +299,8 @@ fn one_at(place: __m512i) -> __m512i {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
     let made = scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        // SAFETY: `bytes` has a byte for each of the bits, and stays initialised: `insert` writes only
-        // ones.
+        // SAFETY: `bytes` has a byte for each of the bits, and stays initialised: `insert` writes
+        // only ones.
         unsafe {
             let of_bits: *mut [u8] = bytes.get_unchecked_mut(..bits.get() as usize);
             insert(keys, k, &mut *(of_bits as *mut [MaybeUninit<u8>]), Place::Byte);

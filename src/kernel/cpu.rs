@@ -28,8 +28,8 @@ pub(super) fn prefers_avx512() -> bool {
     features() & (AVX512 | INTEL) == AVX512
 }
 
-/// Whether the processor does 512 bits in two turns of 256, as AMD's fourth generation (Zen 4) does.
-/// For the AVX-512 kernel, before whose use it was asked whether there is AVX-512.
+/// Whether the processor does 512 bits in two turns of 256, as AMD's fourth generation (Zen 4)
+/// does. For the AVX-512 kernel, before whose use it was asked whether there is AVX-512.
 #[cfg(leveldb_bloom_avx512)]
 #[inline]
 pub(super) fn takes_two_turns() -> bool {

@@ -31,8 +31,8 @@ impl<'a> Key<'a> {
     /// The key of `len` bytes at `ptr`.
     ///
     /// # Safety
-    /// The caller lets the key be used only if a slice of `len` bytes may lie there and lives for 'a,
-    /// or if `len` is 0: then the address may be anything, NULL too.
+    /// The caller lets the key be used only if a slice of `len` bytes may lie there and lives for
+    /// 'a, or if `len` is 0: then the address may be anything, NULL too.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline(always)]
     pub(crate) const unsafe fn from_raw_parts(ptr: *const u8, len: usize) -> Self {

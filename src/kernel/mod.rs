@@ -162,9 +162,9 @@ impl Kernel {
         KERNELS.iter().filter(|kernel| (kernel.supported)() && kernel.passes())
     }
 
-    /// The fastest kernel this machine can run without slowing down the rest of the program (as AVX-512
-    /// does on Intel's processors, whose clock its multiplications lower); the portable one, if that
-    /// kernel failed its self-check (see [`failed`](Self::failed)).
+    /// The fastest kernel this machine can run without slowing down the rest of the program (as
+    /// AVX-512 does on Intel's processors, whose clock its multiplications lower); the portable
+    /// one, if that kernel failed its self-check (see [`failed`](Self::failed)).
     #[must_use]
     #[inline]
     pub fn best() -> &'static Kernel {

@@ -11,8 +11,9 @@
 //!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for six keys or fewer is built in a
 //!    register.
 //! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
-//!    one filter asked for one key by few probes (see `bits_if_few`), and targets with 32-bit words. Arrays
-//!    of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the specification does.
+//!    one filter asked for one key by few probes (see `bits_if_few`), and targets with 32-bit
+//!    words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the
+//!    specification does.
 //! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
 //!    `FAR_TO_SET`.
 //! 5. A query reads four bits before it branches on whether one was clear, because which one that

@@ -52,8 +52,8 @@ impl Answers {
 }
 
 /// What `kernel` makes of `keys`: the first `put` of them go into a filter with an array of so many
-/// bytes, which is asked for all. (Written where the caller compares it: returned, it would be on the
-/// stack twice while the kernel works.)
+/// bytes, which is asked for all. (Written where the caller compares it: returned, it would be on
+/// the stack twice while the kernel works.)
 #[inline(never)]
 fn answer(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize, answers: &mut Answers) {
     kernel.hash_keys(keys, &mut answers.hashes);
@@ -75,10 +75,10 @@ fn answer(kernel: &Kernel, keys: &[Key; KEYS], put: usize, bytes: usize, answers
 }
 
 /// Whether `kernel` answers as `reference` does: for keys of one length, of one but for the first
-/// (some processors' AVX-512 kernel leaves filters of keys of one length to the AVX2 kernel, and this
-/// one not), and of mixed lengths, and with filters that fit in two registers of AVX2, in one, and in
-/// none. (Not with such as are too large for a byte a bit: they would take up the stack of whoever
-/// makes a process's first policy.)
+/// (some processors' AVX-512 kernel leaves filters of keys of one length to the AVX2 kernel, and
+/// this one not), and of mixed lengths, and with filters that fit in two registers of AVX2, in one,
+/// and in none. (Not with such as are too large for a byte a bit: they would take up the stack of
+/// whoever makes a process's first policy.)
 pub(super) fn agree(kernel: &Kernel, reference: &Kernel) -> bool {
     agree_on(kernel, reference, |i| 16 - usize::from(i == 0), MOST, ARRAY)
         && agree_on(kernel, reference, |_| 27, HALF, 61)

@@ -1,9 +1,9 @@
 //! The entries of a block.
 //!
 //! An entry is `shared length, unshared length, value length, unshared key bytes, value`, with the
-//! three lengths as varints; `shared` bytes are those of the key before. Every 16th entry or so is a
-//! restart point, which shares nothing. The offsets of the restart points and their number are the
-//! end of the block.
+//! three lengths as varints; `shared` bytes are those of the key before. Every 16th entry or so is
+//! a restart point, which shares nothing. The offsets of the restart points and their number are
+//! the end of the block.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -91,10 +91,10 @@ pub struct Entry<'a> {
 /// Walks over a block's entries. Not an [`Iterator`], because the key of an entry lies in a buffer
 /// that the next one changes.
 ///
-/// The walk takes the time of the block's bytes. All keys together may take far more room than those: a
-/// key of a megabyte and a hundred thousand that share all but its end are a block that LevelDB may write,
-/// and one that whoever wants to take our time makes. So nobody looks at whole keys, one after another,
-/// but at what is behind [`Entry::shared`], as [`Comparison`] does.
+/// The walk takes the time of the block's bytes. All keys together may take far more room than
+/// those: a key of a megabyte and a hundred thousand that share all but its end are a block that
+/// LevelDB may write, and one that whoever wants to take our time makes. So nobody looks at whole
+/// keys, one after another, but at what is behind [`Entry::shared`], as [`Comparison`] does.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     block: Block<'a>,
@@ -104,8 +104,8 @@ pub struct Entries<'a> {
     key: Vec<u8>,
 }
 
-/// Who has to look at whole keys all the same gives up where they take this many times the room of their
-/// block. LevelDB has no such limit.
+/// Who has to look at whole keys all the same gives up where they take this many times the room of
+/// their block. LevelDB has no such limit.
 pub const MAX_EXPANSION: u64 = 1024;
 
 /// Of a shorter key what it shares with the one before is not worth a look.
@@ -127,7 +127,8 @@ impl<'k> Comparison<'k> {
     }
 
     /// How `other` compares with the key: that of the next entry, or all of it but the 8 bytes of
-    /// LevelDB's own, where `shared` is the entry's. This takes the time of the bytes that are not shared.
+    /// LevelDB's own, where `shared` is the entry's. This takes the time of the bytes that are not
+    /// shared.
     pub fn next(&mut self, other: &[u8], shared: usize) -> Ordering {
         if other.len() < SHORT {
             self.same = 0;
@@ -159,8 +160,8 @@ impl<'a> Entries<'a> {
     /// # Errors
     /// Where the bytes are not an entry. After an error there are no more entries.
     #[allow(clippy::should_implement_trait)]
-    // Always: otherwise entries go through memory, and `leveldb-bloom verify` takes 1.14 times as long for
-    // keys of 16 bytes (AMD EPYC of the fourth generation, 2026-11-27).
+    // Always: otherwise entries go through memory, and `leveldb-bloom verify` takes 1.14 times as
+    // long for keys of 16 bytes (AMD EPYC of the fourth generation, 2026-11-27).
     #[inline(always)]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, Error> {
         let at = self.block.entries.len() - self.rest.0.len();
@@ -351,7 +352,8 @@ mod tests {
         }
     }
 
-    /// A block of 300 KB that has 4 GB of keys, of which all but the first's 128 KB need no second look.
+    /// A block of 300 KB that has 4 GB of keys, of which all but the first's 128 KB need no second
+    /// look.
     #[test]
     fn keys_that_share_all_but_their_ends_are_walked_over_at_once() {
         let mut entries = b"\0\x80\x80\x08\0".to_vec();

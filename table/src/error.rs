@@ -104,8 +104,8 @@ pub enum Kind {
     },
     /// Something else was expected here.
     Expected(&'static str),
-    /// Keys that take more than [`MAX_EXPANSION`] times the room of the block they are in, where all of
-    /// them have to be looked at, each as a whole. LevelDB has no such limit.
+    /// Keys that take more than [`MAX_EXPANSION`] times the room of the block they are in, where
+    /// all of them have to be looked at, each as a whole. LevelDB has no such limit.
     KeysExpand {
         /// Their length so far.
         len: u64,

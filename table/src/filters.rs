@@ -4,8 +4,8 @@
 //! filter 0 ... filter n-1 | offset of filter 0 ... offset of filter n-1 | offset of the offsets | base_lg
 //! ```
 //!
-//! A data block that begins at byte b has filter number b >> base_lg. Blocks are usually longer than
-//! 2 KiB, so that there are slots in which no block begins: their filters are empty.
+//! A data block that begins at byte b has filter number b >> base_lg. Blocks are usually longer
+//! than 2 KiB, so that there are slots in which no block begins: their filters are empty.
 
 use alloc::string::String;
 
@@ -18,8 +18,8 @@ pub const FILTER_BASE_LG: u8 = 11;
 /// A filter block that a table names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterName {
-    /// The policy's name: [`leveldb_bloom::POLICY_NAME`] for what this library makes. Bytes that are
-    /// not UTF-8 are replaced.
+    /// The policy's name: [`leveldb_bloom::POLICY_NAME`] for what this library makes. Bytes that
+    /// are not UTF-8 are replaced.
     pub policy: String,
     /// Where the filter block is.
     pub handle: BlockHandle,
@@ -114,15 +114,15 @@ impl<'a> Filters<'a> {
         block_offset >> self.base_lg
     }
 
-    /// The filter for a data block that begins at `block_offset` of the file. `None` beyond the last
-    /// filter, where LevelDB reads the block.
+    /// The filter for a data block that begins at `block_offset` of the file. `None` beyond the
+    /// last filter, where LevelDB reads the block.
     #[must_use]
     pub fn filter_for(&self, block_offset: u64) -> Option<&'a [u8]> {
         self.filter(usize::try_from(self.number_for(block_offset)).ok()?)
     }
 
-    /// Whether LevelDB would read the data block at `block_offset` for `user_key`, where the filters
-    /// are those of its own policy.
+    /// Whether LevelDB would read the data block at `block_offset` for `user_key`, where the
+    /// filters are those of its own policy.
     #[must_use]
     pub fn may_match(&self, block_offset: u64, user_key: &[u8]) -> bool {
         self.filter_for(block_offset)

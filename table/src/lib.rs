@@ -22,15 +22,15 @@
 //! }
 //! ```
 //!
-//! The bytes come from anything that is [`ReadAt`]: a slice, or a file that a program reads piece by
-//! piece. Decompression and checksums come from a [`Codec`]; [`Portable`] knows snappy, which is
+//! The bytes come from anything that is [`ReadAt`]: a slice, or a file that a program reads piece
+//! by piece. Decompression and checksums come from a [`Codec`]; [`Portable`] knows snappy, which is
 //! what a small program needs, and a large one brings faster code and more methods of compression.
 //!
 //! # Malformed input
 //! Any bytes at all may be given. What cannot be read is an [`Error`] with the place and what was
 //! expected there. No length in a file is believed before it is compared with what is there: memory
-//! stays below [`MAX_BLOCK_LEN`] for a block, and time is linear in the bytes read. [`Entries`] says what
-//! a caller may do with keys so that this is true of the caller, too.
+//! stays below [`MAX_BLOCK_LEN`] for a block, and time is linear in the bytes read. [`Entries`]
+//! says what a caller may do with keys so that this is true of the caller, too.
 
 #![no_std]
 #![forbid(unsafe_code)]

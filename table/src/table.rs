@@ -43,8 +43,9 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
     /// Reads what a table says of itself: footer, index and metaindex.
     ///
     /// # Errors
-    /// Where the footer or the index cannot be read. Without its metaindex a table has no filters, and
-    /// LevelDB reads it all the same: [`metaindex_error`](Self::metaindex_error) has what is wrong.
+    /// Where the footer or the index cannot be read. Without its metaindex a table has no filters,
+    /// and LevelDB reads it all the same: [`metaindex_error`](Self::metaindex_error) has what is
+    /// wrong.
     pub fn open(reader: R, codec: C) -> Result<Self, Error> {
         let footer = read_footer(&reader)?;
         let mut buffers = Buffers::default();
@@ -86,8 +87,8 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         self.filters.as_ref().err()
     }
 
-    /// The number in [`filters`](Self::filters) of the filter block to look at: LevelDB asks for that of
-    /// its own policy, by name. Where there is none, somebody may ask the first.
+    /// The number in [`filters`](Self::filters) of the filter block to look at: LevelDB asks for
+    /// that of its own policy, by name. Where there is none, somebody may ask the first.
     #[must_use]
     pub fn preferred_filters(&self) -> Option<usize> {
         let filters = self.filters();
@@ -118,8 +119,8 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         DataBlocks { entries, expanded: 0, from: 0, to: before, offset }
     }
 
-    /// The one data block that LevelDB reads in this table for the newest `user_key`, if any: the first
-    /// whose last key is not before it, where keys are in the order of their bytes.
+    /// The one data block that LevelDB reads in this table for the newest `user_key`, if any: the
+    /// first whose last key is not before it, where keys are in the order of their bytes.
     ///
     /// # Errors
     /// Where the index is damaged.
@@ -153,8 +154,8 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
     /// [`Filters::parse`](crate::Filters::parse).
     ///
     /// # Errors
-    /// Where it cannot be read, its checksum is wrong, there is none of this number, or the metaindex
-    /// cannot be read.
+    /// Where it cannot be read, its checksum is wrong, there is none of this number, or the
+    /// metaindex cannot be read.
     pub fn read_filters(&self, number: usize) -> Result<Vec<u8>, Error> {
         let Some(FilterName { handle, .. }) =
             self.filters.as_ref().map_err(Error::clone)?.get(number)
@@ -172,13 +173,13 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
 /// A data block, as the index has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataBlock<'a> {
-    /// A key that is not before the block's last key and before the next block's first: the shortest
-    /// that LevelDB found, without the 8 bytes of its own.
+    /// A key that is not before the block's last key and before the next block's first: the
+    /// shortest that LevelDB found, without the 8 bytes of its own.
     pub last_key: &'a [u8],
     /// At least so many of its first bytes are those of the last key of the block before.
     pub shared: usize,
-    /// The number of the write of that key; of one that LevelDB made up the largest that there is, which
-    /// no write has, so that it is before every entry of that key.
+    /// The number of the write of that key; of one that LevelDB made up the largest that there is,
+    /// which no write has, so that it is before every entry of that key.
     pub sequence: u64,
     /// Where the block is.
     pub handle: BlockHandle,
@@ -205,8 +206,8 @@ impl DataBlocks<'_> {
     /// The next block, `None` at the end.
     ///
     /// # Errors
-    /// Where the index is damaged, or a block lies before the one before it. There are no more blocks
-    /// then.
+    /// Where the index is damaged, or a block lies before the one before it. There are no more
+    /// blocks then.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<DataBlock<'_>>, Error> {
         let index_len = self.entries.block_len() as u64;
@@ -300,8 +301,8 @@ fn read_block<'b>(
     Ok(contents)
 }
 
-/// LevelDB stores a CRC rotated and with a constant added, so that the CRC of bytes that hold CRCs is
-/// as good as any.
+/// LevelDB stores a CRC rotated and with a constant added, so that the CRC of bytes that hold CRCs
+/// is as good as any.
 fn unmask(masked: u32) -> u32 {
     masked.wrapping_sub(0xa282_ead8).rotate_left(15)
 }
@@ -309,8 +310,9 @@ fn unmask(masked: u32) -> u32 {
 /// So many policies' names are kept, beside that of LevelDB's own: LevelDB writes one.
 const MOST_NAMES: usize = 100;
 
-/// The filter blocks that a metaindex names, as far as these are not more than anybody writes, and do not
-/// take more room than it does: names, too, may share all but their ends. LevelDB looks for its own.
+/// The filter blocks that a metaindex names, as far as these are not more than anybody writes, and
+/// do not take more room than it does: names, too, may share all but their ends. LevelDB looks for
+/// its own.
 fn filter_names(metaindex: &Block<'_>) -> Result<Vec<FilterName>, Error> {
     let mut entries = metaindex.entries();
     let (mut names, mut room, mut own) = (Vec::new(), metaindex.entries_len(), false);

@@ -77,8 +77,8 @@ fn user_key(number: u32) -> Vec<u8> {
     format!("key{number:05}").into_bytes()
 }
 
-/// A block of a key of `len` bytes and others that share all but an end with the one before, which is
-/// given with its value.
+/// A block of a key of `len` bytes and others that share all but an end with the one before, which
+/// is given with its value.
 fn sharing(len: usize, ends: impl Iterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8> {
     let (mut block, mut shared) = (Vec::new(), 0);
     for (end, value) in ends {
@@ -96,8 +96,8 @@ fn sharing(len: usize, ends: impl Iterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8
 const KEYS: u32 = 30;
 const KEYS_A_BLOCK: u32 = 10;
 
-/// A filter for each 256 bytes, so that blocks of about 500 leave slots empty, as LevelDB's blocks of
-/// 4 KB do, in a file that is short enough to damage every byte of.
+/// A filter for each 256 bytes, so that blocks of about 500 leave slots empty, as LevelDB's blocks
+/// of 4 KB do, in a file that is short enough to damage every byte of.
 const BASE_LG: u8 = 8;
 
 fn table(compress: bool) -> Vec<u8> {
@@ -185,8 +185,8 @@ fn keys_filters_and_blocks() {
     }
 }
 
-/// Between `a` and `c` LevelDB may part two blocks by a `b` of its own making, which is before each entry
-/// of a key `b`.
+/// Between `a` and `c` LevelDB may part two blocks by a `b` of its own making, which is before each
+/// entry of a key `b`.
 #[test]
 fn a_key_that_parts_two_blocks_is_looked_up_in_the_second() {
     const MAX_SEQUENCE: u64 = (1 << 56) - 1;
@@ -257,8 +257,8 @@ fn damage_is_found_where_it_is() {
     }
 }
 
-/// A block of more than a gigabyte, in a file that is said to have it: it is refused before there is any
-/// memory for it.
+/// A block of more than a gigabyte, in a file that is said to have it: it is refused before there
+/// is any memory for it.
 #[test]
 fn a_block_that_is_too_large_is_not_read() {
     #[derive(Debug)]

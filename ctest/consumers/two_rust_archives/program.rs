@@ -1,4 +1,5 @@
-//! A Rust program with our archive, whose standard library may be a shared one: its panics are its own.
+//! A Rust program with our archive, whose standard library may be a shared one: its panics are its
+//! own.
 
 use std::ffi::{c_int, c_void};
 

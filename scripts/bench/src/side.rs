@@ -119,8 +119,8 @@ impl Calls {
     }
 }
 
-/// A `leveldb::FilterPolicy` through its virtual functions: stock's, ours as LevelDB sees it, or our
-/// callbacks in one of LevelDB's.
+/// A `leveldb::FilterPolicy` through its virtual functions: stock's, ours as LevelDB sees it, or
+/// our callbacks in one of LevelDB's.
 pub struct Virtual {
     name: String,
     calls: Calls,

@@ -24,8 +24,8 @@ impl Module {
     #[inline(never)]
     pub(in super::super) fn around(address: *const c_void) -> Option<Module> {
         let Some(find) = find_object() else { return Module::by_symbols(address) };
-        // SAFETY: `find_object` found glibc's function, which takes any address and fills a struct that
-        // may be all zeros.
+        // SAFETY: `find_object` found glibc's function, which takes any address and fills a struct
+        // that may be all zeros.
         let found = unsafe {
             let mut found = mem::zeroed();
             (find(address.cast_mut(), &mut found) == 0).then_some(found)
@@ -45,8 +45,8 @@ impl Module {
         }
         const RTLD_DL_LINKMAP: c_int = 2;
 
-        // SAFETY: dladdr1 takes any address; an info may be all zeros, and with this flag a link map's
-        // address is written besides.
+        // SAFETY: dladdr1 takes any address; an info may be all zeros, and with this flag a link
+        // map's address is written besides.
         unsafe {
             let (mut info, mut link_map) = (mem::zeroed::<libc::Dl_info>(), ptr::null());
             let found = dladdr1(address, &mut info, &mut link_map, RTLD_DL_LINKMAP) != 0;
@@ -63,8 +63,9 @@ impl Module {
         unsafe { CStr::from_ptr((*self.link_map).file) }
     }
 
-    /// How far it was moved from where it was linked for, and where its dynamic section is. (Not from the
-    /// headers in its file: a tool may have put them where nothing is mapped, or beyond the first page.)
+    /// How far it was moved from where it was linked for, and where its dynamic section is. (Not
+    /// from the headers in its file: a tool may have put them where nothing is mapped, or beyond
+    /// the first page.)
     ///
     /// # Safety
     /// The module stays loaded meanwhile.
@@ -87,8 +88,9 @@ struct FoundObject {
 
 type FindObject = unsafe extern "C" fn(*mut c_void, *mut FoundObject) -> c_int;
 
-/// `_dl_find_object`, where the C library has it (glibc from 2.35 on). Unlike dladdr it takes no lock
-/// and does not look through the module's symbols: of a million those took dladdr milliseconds.
+/// `_dl_find_object`, where the C library has it (glibc from 2.35 on). Unlike dladdr it takes no
+/// lock and does not look through the module's symbols: of a million those took dladdr
+/// milliseconds.
 fn find_object() -> Option<FindObject> {
     static FOUND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     /// What no function's address is.

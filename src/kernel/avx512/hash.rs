@@ -365,8 +365,8 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
 /// others' bits, rather than a block at a time: 1,000 keys of 16 bytes took 1.12 times as long
 /// without (machine and date: see `avx512`).
 ///
-/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes; but such keys not
-/// for one beyond `FAR`, unless they lie apart.
+/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes; but such keys
+/// not for one beyond `FAR`, unless they lie apart.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(all: &[Key], bytes: usize, mut f: impl FnMut(__m512i, __m512i)) {
@@ -432,10 +432,10 @@ pub(super) fn each_pair_hashed(all: &[Key], bytes: usize, mut f: impl FnMut(__m5
     }
 }
 
-/// In an array of more bytes the bits are waited for longer than the keys. Prefetched, keys that lie
-/// one after the other took 0.64 of the time with a million of them, 0.74 with two, 0.83 with five,
-/// and with seven million as long, with ten 1.15 times as long (10 bits each, AMD EPYC of the fourth
-/// generation, 2026-11-27), on one of the fifth 1.2 times.
+/// In an array of more bytes the bits are waited for longer than the keys. Prefetched, keys that
+/// lie one after the other took 0.64 of the time with a million of them, 0.74 with two, 0.83 with
+/// five, and with seven million as long, with ten 1.15 times as long (10 bits each, AMD EPYC of the
+/// fourth generation, 2026-11-27), on one of the fifth 1.2 times.
 const FAR: usize = 6 << 20;
 
 /// Hashes the keys of a block that begins there, and asks for those of the next.
