@@ -4,6 +4,9 @@
 const LARGEST_FILE = 512 * 1024 * 1024;
 const POLICY = "leveldb.BuiltinBloomFilter2";
 
+// The bytes behind a block in the file.
+const TRAILER = 5;
+
 // A table holds versions of a key until a compaction drops all but the newest; filters count each.
 const keysOf = ({ keys, entries }) => `${plural(keys, "key")}${entries > keys ? ` in ${grouped(entries)} entries` : ""}`;
 
@@ -125,7 +128,8 @@ class FilePart {
     set("file-filters", grouped(made.length));
     set("file-empty", grouped(table.filters.length - made.length));
     set("file-keys", keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
-    set("file-spent", table.keys ? ((table.filterBytes * 8) / table.keys).toFixed(1) : "–");
+    // As the command-line inspector has it: LevelDB makes room for each entry.
+    set("file-spent", table.entries ? (((table.filterBytes + TRAILER) * 8) / table.entries).toFixed(1) : "–");
     set("file-fill", `${((100 * sum(({ fill, bits }) => fill * bits)) / sum(({ bits }) => bits)).toFixed(0)} %`);
     // By their lengths, as the command-line inspector has it: who has more keys is asked more.
     const rate = sum(({ bytes }) => this.bloom.falsePositiveRate(bytes) * bytes.length) / sum(({ bytes }) => bytes.length);

@@ -667,7 +667,7 @@ test("the map shows which filter is how full", async () => {
   assert.equal(await page.textContent("#file-filters"), made.length.toLocaleString("en"));
   assert.equal(await page.textContent("#file-empty"), (arrays.length - made.length).toLocaleString("en"));
   assert.equal(await page.textContent("#file-fill"), `${((100 * bitsSet(all)) / all.length / 8).toFixed(0)} %`);
-  assert.equal(await page.textContent("#file-spent"), ((8 * filterBytes) / 600).toFixed(1));
+  assert.equal(await page.textContent("#file-spent"), ((8 * (filterBytes + 5)) / 600).toFixed(1));
 
   await page.evaluate(() => filePart.map.select(0));
   const { cell, columns, shares } = await page.evaluate(() => {
@@ -911,6 +911,8 @@ test("a key that a file has often is one key", async () => {
   for (const { own } of filters.slice(1, -1)) assert.deepEqual(own, ["counter"]);
   assert.deepEqual(filters.at(-1).own, ["counter", "gone", "other"]);
   assert.equal(await page.textContent("#file-keys"), "1–3");
+  const spent = await page.evaluate(() => (8 * (filePart.table.filterBytes + 5)) / 1003);
+  assert.equal(await page.textContent("#file-spent"), spent.toFixed(1));
   assert.match(await page.textContent("#file-chosen"), /set by 2 keys in \d+ entries of \d+ data blocks/);
   const bit = await page.evaluate(() => [...filePart.owners].find(([, keys]) => keys.includes(1))[0]);
   await page.evaluate((bit) => filePart.bits.select(bit), bit);
