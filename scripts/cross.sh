@@ -41,9 +41,9 @@ qemu's user emulation; wasm32 does in Node, and avx512, which qemu lacks, in boc
 booted for each program (scripts/cross/bochs.sh), and so slow that the tests of the kernels that
 others have are left out there. It needs Rust 1.89, and ppc64le and powerpc need 1.95.
 Installs compilers and emulators itself (as root on Debian). Rust's standard library for a target
-comes from `rustup target add`; where that cannot be had, from Debian's packages of Rust 1.85.
+comes from `rustup target add`; where that cannot be had, from Debian's package rustc-web.
 
-  --debian          Debian's Rust 1.85 even where rustup is there
+  --debian          Debian's rustc-web even where rustup is there
   --allow-missing   an architecture that cannot be set up is said, and is no failure
 
 Some ten minutes altogether: five for avx512, and a minute and a half for s390x, aarch64, nehalem and
@@ -100,12 +100,21 @@ debian_std() {
   echo "$sysroot/usr"
 }
 
-# has_assembly: which stable Rust has for the PowerPC from 1.95 on.
-has_assembly() {
-  [[ $target != powerpc* ]] || [ "$("${RUSTC:-rustc}" --version | cut -d . -f 2)" -ge 95 ] || {
-    echo "$name needs Rust 1.95" >&2
+# is_rust MINOR: whether the compiler is that new; says so if not.
+is_rust() {
+  [ "$("${RUSTC:-rustc}" --version | cut -d . -f 2)" -ge "$1" ] || {
+    echo "$name needs Rust 1.$1" >&2
     return 1
   }
+}
+
+# has_assembly: which stable Rust has for the PowerPC from 1.95 on.
+has_assembly() { [[ $target != powerpc* ]] || is_rust 95; }
+
+# debian_rust: Debian's compiler in place of rustup's.
+debian_rust() {
+  ensure_packages rustc-web || return 1
+  export RUSTC=/usr/bin/rustc
 }
 
 # set_up: what the architecture in the variables below needs; says what is missing.
@@ -117,17 +126,15 @@ set_up() {
     command -v node >/dev/null || ensure_packages nodejs || return 1
     export "${variable}_RUNNER=node --no-warnings $root/scripts/cross/wasi.mjs"
   elif [ "$name" = avx512 ]; then
-    if [ -n "$debian" ] || [ "$(rustc --version | cut -d . -f 2)" -lt 89 ]; then
-      echo "$name needs Rust 1.89" >&2
-      return 1
-    fi
+    # The target is this machine's own, so its standard library is there.
+    unset RUSTC
+    [ -z "$debian" ] || debian_rust || return 1
+    is_rust 89 || return 1
     ensure_packages gcc || return 1
     compiler=cc
     run=$root/$emulator
     "$run" --set-up || return 1
     export "${variable}_RUNNER=$run"
-    # The target is this machine's own, so its standard library is there.
-    unset RUSTC
     return 0
   elif [ -z "$triplet" ]; then
     ensure_packages gcc qemu-user || return 1
@@ -153,8 +160,7 @@ set_up() {
     return
   fi
   [ -n "$debian_name" ] || return 1
-  ensure_packages rustc-web || return 1
-  export RUSTC=/usr/bin/rustc
+  debian_rust || return 1
   has_assembly || return 1
   if [ "$debian_name" != "$(dpkg --print-architecture)" ]; then
     flags=$(debian_std "$debian_name") || return 1
