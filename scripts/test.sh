@@ -149,3 +149,5 @@ step "benchmark"
 scripts/bench.sh --quick --rounds 1 --no-peers >target/bench.log
 scripts/bench.sh --quick --rounds 1 --no-peers --rows 20 --sides source-portable,callbacks-portable \
   >target/bench.log
+scripts/bench.sh --quick --rounds 2 --no-peers --rows 'filter of 4, absent' --sides portable --json |
+  python3 scripts/bench/report_test.py

@@ -104,7 +104,8 @@ def plot_table(pyplot, document):
     for row in rows:
         sides += [f["side"] for f in row["figures"] if is_ours(f["side"]) and f["side"] not in sides]
     figure, axes = pyplot.subplots(figsize=(10, 1.6 + 0.16 * len(rows) * (len(sides) + 1.2)))
-    height = 0.84 / len(sides)
+    # Stock may have been measured alone.
+    height = 0.84 / max(1, len(sides))
     for i, side in enumerate(sides):
         for y, row in enumerate(rows):
             own = next((f for f in row["figures"] if f["side"] == side), None)
@@ -131,7 +132,9 @@ def plot_table(pyplot, document):
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}×")
-    axes.set_xlim(left=0.5)
+    # All of the bars, those of who is much slower than stock too.
+    lowest = min((f["ratio"]["q1"] for row in rows for f in row["figures"] if is_ours(f["side"])), default=1)
+    axes.set_xlim(left=min(0.5, lowest / 1.2))
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel("stock's time divided by ours; black lines: quartiles")
@@ -230,9 +233,11 @@ def table_of_ours(document):
 
 def table_of_peers(document):
     rows = [row for row in document["rows"] if columns([row], is_peer)]
-    # Kernels come the slowest first.
-    fastest = columns(rows, lambda side: is_ours(side) and door(side) is None)[-1:]
-    sides = fastest + ["stock"] + columns(rows, is_peer)
+    # Kernels come the slowest first; but a drop-in policy shows which of them the library chooses there.
+    kernels = columns(rows, lambda side: is_ours(side) and door(side) is None)
+    dropped_in = columns(document["rows"], lambda side: door(side) == "drop-in")
+    chosen = [kernel for kernel in kernels if f"drop-in-{kernel}" in dropped_in]
+    sides = (chosen or kernels)[-1:] + ["stock"] + columns(rows, is_peer)
     body = []
     for row in rows:
         figures = [own(row, side) for side in sides]

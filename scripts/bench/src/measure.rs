@@ -22,8 +22,13 @@ pub struct Spread {
 impl Spread {
     fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
-        let last = samples.len() - 1;
-        let at = |quarter: usize| samples[(last * quarter + 2) / 4];
+        // Between two samples in proportion: of an even number, the upper one of the two in the
+        // middle would be the better ratio each time.
+        let at = |quarter: usize| {
+            let place = (samples.len() - 1) * quarter;
+            let (below, above) = (samples[place / 4], samples[place.div_ceil(4)]);
+            below + (above - below) * (place % 4) as f64 / 4.0
+        };
         Spread { min: at(0), q1: at(1), median: at(2), q3: at(3), max: at(4) }
     }
 }
