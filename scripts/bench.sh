@@ -49,7 +49,7 @@ with 10 million keys), in a different order each round: whatever slows the machi
 clock, others at its caches) then meets all sides of a round, and leaves their ratio as it is. Two runs
 one after the other would compare the weather. Time is what the thread had of the processor, not what
 passed. Before anything is timed, filters and answers are compared with stock's, and the run fails if a
-byte differs.
+byte differs; or if a policy's statistics do not say that it is ours, with the kernel of its name.
 
 Absent keys are 40,000 different ones or more: branch predictors learn shorter lists by heart, and
 stock would look faster than it is. (With --scale keys of two bytes are 35,000, and those of more than

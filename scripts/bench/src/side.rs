@@ -95,28 +95,6 @@ impl Calls {
             })
         }
     }
-
-    /// What a policy of ours says in its line of statistics: how its filters reach the host.
-    pub fn route(self, library: &Path) -> Result<String, String> {
-        const STATS: &str = "LEVELDB_BLOOM_STATS";
-        let file = std::env::temp_dir().join(format!("leveldb-bloom-{}", std::process::id()));
-        let side = Virtual::new("drop-in", self, library, None, None)?;
-        // SAFETY: as in `Virtual::policy`.
-        unsafe { std::env::set_var(STATS, &file) };
-        let policy = side.policy(BITS);
-        // SAFETY: as in `Virtual::policy`.
-        unsafe { std::env::remove_var(STATS) };
-        policy.filter(&[Slice::new(b"key")], BITS);
-        drop(policy);
-        let line = std::fs::read_to_string(&file).map_err(|_| "no drop-in policy answers")?;
-        let _ = std::fs::remove_file(&file);
-        let value: serde_json::Value =
-            serde_json::from_str(&line).map_err(|error| error.to_string())?;
-        match (value["route"].as_str(), value["filters"].as_u64()) {
-            (Some(route), Some(1)) => Ok(route.to_owned()),
-            _ => Err(format!("the drop-in policy made no filter: {line}")),
-        }
-    }
 }
 
 /// A `leveldb::FilterPolicy` through its virtual functions: stock's, ours as LevelDB sees it, or
@@ -213,6 +191,42 @@ impl Virtual {
             };
             std::env::remove_var(KERNEL);
             VirtualPolicy { calls: self.calls, policy }
+        }
+    }
+
+    /// What a policy of ours says in its line of statistics: how its filters reach the host.
+    ///
+    /// # Errors
+    /// A policy that is not ours, or does not do the work itself, or with another kernel: its
+    /// filters would be right all the same.
+    pub fn route(&self) -> Result<String, String> {
+        const STATS: &str = "LEVELDB_BLOOM_STATS";
+        let name = &self.name;
+        let file = std::env::temp_dir().join(format!("leveldb-bloom-{}", std::process::id()));
+        // SAFETY: as in `policy`.
+        unsafe { std::env::set_var(STATS, &file) };
+        let policy = self.policy(BITS);
+        // SAFETY: as in `policy`.
+        unsafe { std::env::remove_var(STATS) };
+        let keys = [Slice::new(b"key")];
+        let filter = policy.filter(&keys, BITS);
+        policy.ask(self.calls.query, &keys, &filter);
+        drop(policy);
+        let line = std::fs::read_to_string(&file).map_err(|_| format!("{name} is not ours"))?;
+        let _ = std::fs::remove_file(&file);
+        let value: serde_json::Value =
+            serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        let (route, kernel) = (value["route"].as_str(), value["kernel"].as_str());
+        let did = [&value["filters"], &value["queries"]].map(|number| number.as_u64());
+        match route {
+            Some(route)
+                if route != "original"
+                    && did == [Some(1); 2]
+                    && self.kernel.is_none_or(|wanted| kernel == Some(wanted)) =>
+            {
+                Ok(route.to_owned())
+            }
+            _ => Err(format!("{name} did not do all of the work itself: {line}")),
         }
     }
 }

@@ -62,7 +62,9 @@ impl Sides {
                 Some(CALLBACKS) => (&self.drop_in, Some(self.stock.as_path())),
                 Some(_) => (&self.drop_in, None),
             };
-            sides.push(Box::new(Virtual::new(name, calls, library, host, Some(kernel.name()))?));
+            let side = Virtual::new(name, calls, library, host, Some(kernel.name()))?;
+            side.route()?;
+            sides.push(Box::new(side));
         }
         if peers {
             sides.push(Box::new(RustyLevelDb));
@@ -74,10 +76,10 @@ impl Sides {
         Ok(sides)
     }
 
-    /// How a drop-in policy says that its filters reach the host. Also shows that it is ours that
-    /// answers.
+    /// How a drop-in policy says that its filters reach the host.
     pub fn drop_in_route(&self) -> Result<String, String> {
-        Calls::open(&self.calls)?.route(&self.drop_in)
+        let calls = Calls::open(&self.calls)?;
+        Virtual::new("the drop-in policy", calls, &self.drop_in, None, None)?.route()
     }
 
     /// The paths, as this program takes them.
