@@ -153,9 +153,23 @@ pub fn rows() -> Vec<Row> {
     let asked_half = |bits, name, members| {
         let make = move || {
             let members = Keys::random(members, 16..=16, 7);
-            let absent = Keys::random(ASKED, 16..=16, 99);
-            let asked = members.cycled(ASKED).or(&absent, &mut Random(4));
+            let absent = Keys::random(2 * ASKED, 16..=16, 99);
+            let asked = members.cycled(2 * ASKED).or(&absent, &mut Random(4));
             Work::Query { members, asked, bits, how: How::OneByOne }
+        };
+        row(name, "query", [1.0; 4], Box::new(make))
+    };
+    // Keys of one length let a branch predictor know how often the hash's loop turns.
+    let asked_mixed = |name, present| {
+        let make = move || {
+            let members = Keys::random(1_000, 8..=64, 7);
+            let asked = if present {
+                let mut random = Random(4);
+                members.chosen((0..ASKED).map(|_| random.below(1_000)))
+            } else {
+                Keys::random(ASKED, 8..=64, 99)
+            };
+            Work::Query { members, asked, bits: BITS, how: How::OneByOne }
         };
         row(name, "query", [1.0; 4], Box::new(make))
     };
@@ -240,6 +254,8 @@ pub fn rows() -> Vec<Row> {
         asked_half(BITS, "query, filter of 20, half present", 20),
         asked_half(BITS, "query, filter of 1,000, half present", 1_000),
         asked_half(6, "query, filter of 1,000, 6 bits, half present", 1_000),
+        asked_mixed("query, filter of 1,000, keys of 8-64 B, present", true),
+        asked_mixed("query, filter of 1,000, keys of 8-64 B, absent", false),
         asked("query by hash, filter of 1,000, absent", batched, 1_000, false, How::Hashed),
         asked_scattered("query, filter of 1,000, scattered, absent", [1.0; 4], one),
         asked_with(44, "query, filter of 1,000, 44 bits, present", [1.0; 4], 1_000, true, one),
