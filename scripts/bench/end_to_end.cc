@@ -127,10 +127,16 @@ std::vector<Side> Sides(void* library) {
   sides[1].name = "ours";
   sides[1].policy.reset(create(kBitsPerKey));
   sides[2].name = "none";
-  Dl_info stock, ours;
-  dladdr(*reinterpret_cast<void* const*>(sides[0].policy.get()), &stock);
-  dladdr(*reinterpret_cast<void* const*>(sides[1].policy.get()), &ours);
-  if (std::strcmp(stock.dli_fname, ours.dli_fname) == 0) Fail("both policies are the same");
+  const auto file_of = [](const void* address) {
+    Dl_info file;
+    return dladdr(address, &file) != 0 ? file.dli_fname : "";
+  };
+  const char* const stock = file_of(*reinterpret_cast<void* const*>(sides[0].policy.get()));
+  const char* const ours = file_of(*reinterpret_cast<void* const*>(sides[1].policy.get()));
+  if (std::strcmp(stock, ours) == 0) Fail("both policies are the same");
+  if (std::strcmp(stock, file_of(reinterpret_cast<void*>(&leveldb::DB::Open))) != 0) {
+    Fail("the policy that should be LevelDB's own is another library's: by LD_PRELOAD?");
+  }
   for (Side& side : sides) {
     if (side.policy) side.marked.reset(new Marked(side.policy.get()));
   }
