@@ -48,7 +48,7 @@ fn file() -> Option<File> {
         identity: [
             file.st_dev as usize,
             file.st_ino as usize,
-            time(file.st_ctime as usize, file.st_ctime_nsec as usize),
+            changed(file.st_ctime as usize, file.st_ctime_nsec as usize),
         ],
         inherited: ask(libc::F_GETFD) & libc::FD_CLOEXEC == 0,
         regular: file.st_mode & libc::S_IFMT == libc::S_IFREG,
@@ -84,6 +84,13 @@ fn birth() -> usize {
     }
 }
 
+/// When a file last changed, to compare with `birth`: later than any where its file system rounds
+/// that to seconds, as VFAT does to even ones, so that a new file seems to have changed before it
+/// was made.
+fn changed(second: usize, nanosecond: usize) -> usize {
+    if nanosecond == 0 { usize::MAX } else { time(second, nanosecond) }
+}
+
 /// In nanoseconds, or in seconds where a word has not room for more.
 fn time(second: usize, nanosecond: usize) -> usize {
     if cfg!(target_pointer_width = "64") {
@@ -105,4 +112,16 @@ pub(super) fn descriptor() -> Option<c_int> {
         [device, number] == [device_at_load, number_at_load] && !(regular && birth() > changed);
     let redirected = || !regular || ask(libc::F_GETFL) & libc::O_APPEND != 0;
     (same || (inherited && redirected())).then_some(libc::STDERR_FILENO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_is_new_where_times_are_rounded() {
+        let made = time(1_700_000_001, 530_000_000);
+        assert!(changed(1_700_000_000, 0) >= made);
+        assert!(changed(1_700_000_000, 530_000_000) < made);
+    }
 }
