@@ -171,7 +171,7 @@ const AFTER_SIZE: &str = "\
 Each from the others:
   leveldb-bloom size --keys 1000 --rate 1%           bits per key for a rate
   leveldb-bloom size --keys 1000 --bits-per-key 10   the rate, and the size
-  leveldb-bloom size --keys 1M --bytes 2MiB          what fits
+  leveldb-bloom size --keys 1M --bytes 2MiB          the best that fits
   leveldb-bloom size --keys 50M --plot               more bits stop helping
 
 In a database a filter holds the keys of a block or two, 10 to 100 as a rule.
