@@ -127,6 +127,27 @@ function main() {
     }
   });
 
+  test('buffers of wider elements', () => {
+    const [policy, builder] = [new bloom.Policy(), new bloom.Builder()];
+    const wide = Uint16Array.of(1, 2, 3, 4);
+    const bytes = Buffer.from(wide.buffer);
+    const [two, one] = [policy.createFilterFixed(bytes, 4), policy.createFilter([bytes])];
+    const offsets = Int32Array.of(0, 4, 8);
+    for (const data of [wide, wide.buffer, new DataView(wide.buffer)]) {
+      builder.addFixed(data, 4);
+      for (const filter of [policy.createFilterFixed(data, 4), policy.createFilterOffsets(data, offsets),
+        builder.finish()]) assert.deepStrictEqual(filter.data, two.data);
+      for (const answers of [two.mayMatchFixed(data, 4), two.mayMatchOffsets(data, offsets)]) {
+        assert.deepStrictEqual(answers, Buffer.of(1, 1));
+      }
+      builder.add(data);
+      assert.deepStrictEqual(builder.finish().data, one.data);
+      assert.ok(one.mayMatch(data));
+      assert.deepStrictEqual(one.positions(data), one.positions(bytes));
+      assert.strictEqual(bloom.hash(data), bloom.hash(bytes));
+    }
+  });
+
   test('errors', () => {
     const status = (status, call) => assert.throws(call, (error) =>
       error instanceof bloom.BloomError && error.status === status &&
@@ -142,7 +163,13 @@ function main() {
         status(1, () => small.mayMatchOffsets(data, offsets));
       }
     }
-    assert.throws(() => policy.createFilterOffsets(data, [0, 1]), TypeError);
+    // Of no bits per key, a filter of any number of keys has its size.
+    const least = new bloom.Policy(0);
+    for (const none of [[0, 1], new Int32Array(0), new BigInt64Array(0)]) {
+      assert.throws(() => policy.createFilterOffsets(data, none), TypeError);
+      assert.throws(() => least.createFilterOffsets(data, none), TypeError);
+      assert.throws(() => small.mayMatchOffsets(data, none), TypeError);
+    }
     for (const length of [3, 0, 2.5, NaN, undefined]) {
       assert.throws(() => policy.createFilterFixed(data, length), RangeError);
       assert.throws(() => small.mayMatchFixed(data, length), RangeError);
@@ -244,6 +271,26 @@ function main() {
     })();
     await collect(living);
     assert.ok(bloom.livePolicies() <= living, `${bloom.livePolicies() - living} policies left`);
+
+    // What is closed at once, and what is left to the collector: of 40 MB each, which
+    // malloc does not keep.
+    const keys = Buffer.alloc(10 * KEYS);
+    const before = process.memoryUsage().rss;
+    const left = () => process.memoryUsage().rss - before;
+    for (let i = 0; i < 10; i++) {
+      const builder = new bloom.Builder();
+      builder.addFixed(keys, 1);
+      builder.close();
+    }
+    assert.ok(left() < 100 * KEYS, `${left()} bytes left`);
+    (() => {
+      for (let i = 0; i < 10; i++) new bloom.Builder().addFixed(keys, 1);
+    })();
+    for (let i = 0; i < 100 && left() > 100 * KEYS; i++) {
+      global.gc();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.ok(left() < 100 * KEYS, `${left()} bytes left`);
   });
 
   test('a million keys', async () => {

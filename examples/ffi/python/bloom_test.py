@@ -34,6 +34,12 @@ def best_of(rounds, work):
     return best, result
 
 
+def resident_bytes():
+    """How much memory the process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 class GoldenTest(unittest.TestCase):
     lines = 0
 
@@ -196,6 +202,12 @@ class LibraryTest(unittest.TestCase):
                 self.assertEqual(status_of(policy.create_filter_offsets, b"0123456789", offsets),
                                  invalid)
                 self.assertEqual(status_of(small.may_match_offsets, b"0123456789", offsets), invalid)
+        # Of no bits per key, a filter of any number of keys has its size.
+        with bloom.Policy(0) as least:
+            for none in (array.array("i"), array.array("q"), array.array("h", [0, 1]), b""):
+                self.assertRaises(ValueError, policy.create_filter_offsets, b"12345", none)
+                self.assertRaises(ValueError, least.create_filter_offsets, b"12345", none)
+                self.assertRaises(ValueError, small.may_match_offsets, b"12345", none)
         for use in (policy.create_filter_fixed, small.may_match_fixed, builder.add_fixed):
             self.assertRaises(ValueError, use, b"12345", 2)
             self.assertRaises(ValueError, use, b"12345", 0)
@@ -231,6 +243,19 @@ begun.wait()
         del policies
         gc.collect()
         self.assertEqual(bloom.live_policies(), living)
+
+        # What is closed at once, and what is left to the collector: of 40 MB each, which
+        # malloc does not keep.
+        keys, builders, before = bytes(10 * KEYS), [], resident_bytes()
+        for _ in range(10):
+            with bloom.Builder() as builder:
+                builder.add_fixed(keys, 1)
+                builders.append(builder)
+        self.assertLess(resident_bytes(), before + 100 * KEYS)
+        for _ in range(10):
+            bloom.Builder().add_fixed(keys, 1)
+        gc.collect()
+        self.assertLess(resident_bytes(), before + 100 * KEYS)
 
 
 class MillionKeysTest(unittest.TestCase):

@@ -2,6 +2,7 @@
 
 # The wrapper of leveldb_bloom.rb: golden values, a million keys, errors, threads, finalisers.
 
+require 'etc'
 require 'json'
 require_relative 'leveldb_bloom'
 
@@ -32,6 +33,9 @@ def best_of(rounds)
     Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
   end.min
 end
+
+# How much memory the process has.
+def resident_bytes = File.read('/proc/self/statm').split[1].to_i * Etc.sysconf(Etc::SC_PAGESIZE)
 
 def unhex(text) = text == '-' ? ''.b : [text].pack('H*')
 
@@ -83,7 +87,7 @@ end
 # memory that was given back.
 def test_changes_by_another_thread
   # Of 40 MB, which malloc does not keep.
-  versions = ['', 'k' * 40_000_000]
+  versions = ['', [1].pack('q') * 5_000_000]
   data = +''
   stop = false
   other = Thread.new do
@@ -98,12 +102,31 @@ def test_changes_by_another_thread
       filters = versions.map { |version| policy.create_filter_fixed(version, 16).data }
       hashes = versions.map { |version| LevelDBBloom.key_hash(version) }
       both = policy.create_filter(versions)
+      positions = versions.map { |version| both.positions(version) }
+      ends = [0, versions.last.bytesize].pack('q*')
+      of_ends = policy.create_filter_offsets(versions.last, ends).data
+      of_offsets = policy.create_filter_offsets('k', versions.last).data
+      one = LevelDBBloom::Builder.new
+      ones = versions.map { |version| policy.create_filter([version]).data }
       5.times do
         builder.add_fixed(data, 16)
         assert(filters.include?(builder.finish.data), 'builder')
         assert(filters.include?(policy.create_filter_fixed(data, 16).data), 'policy')
         assert(both.include?(data), 'a key')
         assert(hashes.include?(LevelDBBloom.key_hash(data)), 'a hash')
+        assert(positions.include?(both.positions(data)), 'positions')
+        assert(ones.include?(one.add(data).finish.data), 'a key added')
+        # Of what is empty no key is a part, and it is no offsets.
+        begin
+          assert_equal(of_ends, policy.create_filter_offsets(data, ends).data, 'keys')
+        rescue LevelDBBloom::Error => e
+          assert_equal(1, e.status, 'empty')
+        end
+        begin
+          assert_equal(of_offsets, policy.create_filter_offsets('k', data).data, 'offsets')
+        rescue ArgumentError
+          next
+        end
       end
     end
   end
@@ -159,6 +182,19 @@ def test_errors
     assert_equal(policy.create_filter_offsets('a', offsets).data,
                  policy.create_filter_offsets('a', part).data, skipped)
   end
+  # Of no bits per key, a filter of any number of keys has its size.
+  [policy, LevelDBBloom::Policy.new(0)].each do |made_by|
+    ['', "\0" * 7, "\0" * 9].each do |none|
+      raised(ArgumentError) { made_by.create_filter_offsets('0123456789', none) }
+      raised(ArgumentError) { small.may_match_offsets('0123456789', none) }
+    end
+  end
+  # A filter stays what it is, whatever becomes of the String that it was made from.
+  data = small.data.dup
+  filter = LevelDBBloom::Filter.new(data)
+  data.clear
+  assert_equal(small.data, filter.data, 'a filter of its own')
+  assert(filter.data.frozen?, 'nobody can change it')
   kinds = { 3 => ArgumentError, 0 => ArgumentError, 2.5 => RangeError, 5r / 2 => RangeError }
   kinds.each do |length, kind|
     raised(kind) { policy.create_filter_fixed('0123456789', length) }
@@ -196,6 +232,16 @@ def test_finalisers
   GC.start
   # The collector takes what is on the stack for references.
   assert(LevelDBBloom.live_policies < living + 10, "#{LevelDBBloom.live_policies} policies live")
+
+  # What is closed at once, and what is left to the collector: of 40 MB each, which
+  # malloc does not keep.
+  keys = "\0" * (10 * KEYS)
+  before = resident_bytes
+  builders = Array.new(10) { LevelDBBloom::Builder.open { |builder| builder.tap { |b| b.add_fixed(keys, 1) } } }
+  assert(resident_bytes < before + 100 * KEYS, "#{resident_bytes - before} bytes left of #{builders.size}")
+  10.times { LevelDBBloom::Builder.new.add_fixed(keys, 1) }
+  GC.start
+  assert(resident_bytes < before + 100 * KEYS, "#{resident_bytes - before} bytes left")
 end
 
 def test_threads(policy, data, expected, answers)
