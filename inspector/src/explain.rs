@@ -184,7 +184,9 @@ impl Notes<'_> {
                  that name, or let it compact the database.",
                 match own {
                     0 => "The filters are stored".to_owned(),
-                    _ => format!("{} have their filters stored", plural(other, "table", "tables")),
+                    _ =>
+                        plural(other, "table has its filters", "tables have their filters")
+                            + " stored",
                 },
                 bytes(self.filter_bytes(|r| {
                     r.policy.as_ref().is_some_and(|p| p.format == Format::OtherName)

@@ -372,6 +372,8 @@ class Golden(unittest.TestCase):
             self.assertEqual([each["file_bytes"] for each in found["tables"]], [*map(len, files)])
             if not compression:
                 self.assertEqual(total["index_bytes"], sum(tables.Table(file).index[1] for file in files))
+            said = f"{total['file_bytes'] / (1 << 20):.1f} MiB, {total['data_blocks']:,} data blocks"
+            self.assertIn(said, " ".join(command("verify", path).stdout.split()))
             text = command("inspect", path).stdout
 
             def near(pattern, *expected):
@@ -586,7 +588,10 @@ class Golden(unittest.TestCase):
                 self.assertEqual(step["filter"]["maybe"], bloom.may_match(key, filter_))
                 self.assertEqual(step["read"], step["filter"]["maybe"])
                 seen.add(step["read"])
+                self.assertIn((step["data_block"], step["data_block_bytes"]), table.blocks)
             entries = [step["entry"] for visit in found[0]["tables"] for step in visit["blocks"]]
+            self.assertLessEqual({(entry["value_bytes"], entry["deletion"]) for entry in entries if entry},
+                                 {(100, False)})
             self.assertEqual(any(entries), number % 100 == 0 and number < 3000)
         self.assertEqual(seen, {False, True})
         # What no filter is asked for is read.
@@ -725,6 +730,12 @@ class LostKeys(unittest.TestCase):
         self.assertEqual(found["databases"][0]["comparator"], "test.Reversed")
         self.assertIn("comparator", [note["topic"] for note in found["notes"]])
         self.assertIn("found: ", command("probe", path, "key00000007").stdout)
+        [probed] = json.loads(command("probe", "--json", path, "absent").stdout)["tables"]
+        noes = probed["other_filters_that_say_no"]
+        self.assertGreater(noes, 40)
+        self.assertIn(f"  {noes} filters say no\n", command("probe", path, "absent").stdout)
+        self.assertEqual((noes + len(probed["blocks"]), probed["other_blocks_read"]),
+                         (found["total"]["data_blocks"], 0))
         # Its table alone, without the MANIFEST that names the comparator.
         alone = written("reverse-alone/000005.ldb", read(table_of(path)))
         self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
@@ -772,7 +783,18 @@ class LostKeys(unittest.TestCase):
         large = inspect(by_leveldb("large", 2000, 1200, 1, mode="large"))
         self.assertAlmostEqual(large["total"]["bloom"]["bits_per_key_spent"], float(promised),
                                delta=1)
-        self.assertRegex(cost(by_leveldb("few-plain", 2000, 800)), r"6 keys.* 22\.8 at best")
+        plain = by_leveldb("few-plain", 2000, 800)
+        self.assertRegex(cost(plain), r"6 keys.* 22\.8 at best")
+        for path in plain, os.path.join(WORK, "few"):
+            text, total = cost(path), inspect(path)["total"]
+            bits = {r"a filter has at least 64 bits, ([\d.]+) per key": 64 * total["filters"],
+                    r"holds k takes ([\d.]+)": 8 * total["filters"],
+                    r"without a filter, take ([\d.]+)\.": 32 * total["slots"]}
+            for pattern, bits_ in bits.items():
+                [said] = re.findall(pattern, text)
+                self.assertAlmostEqual(float(said), bits_ / 2000, delta=0.051)
+            [share] = re.findall(r"([\d.]+) % of them without a filter", text)
+            self.assertAlmostEqual(float(share), 100 * total["empty_slots"] / total["slots"], delta=0.06)
         many = by_leveldb("many", 2000, 20)
         self.assertNotIn("cost", [note["topic"] for note in inspect(many)["notes"]])
 
@@ -1311,11 +1333,17 @@ class Unusual(unittest.TestCase):
 
     def test_probe_says_that_there_is_a_log(self):
         path = by_leveldb("log", 200, 20)
-        written(os.path.join(path, "000999.log"), b"what was written last")
-        self.assertIn("in the log", command("probe", path, "key00000007").stdout)
         for log in glob.glob(os.path.join(path, "*.log")):
             os.remove(log)
-        self.assertNotIn("in the log", command("probe", path, "key00000007").stdout)
+        # A log of the program's own, and a file of LevelDB's that is none.
+        written(os.path.join(path, "program.log"), b"no key")
+        written(os.path.join(path, "000998.dbtmp"), b"no key either")
+        for logs in (), (21,), (21, 4000):
+            for number, length in enumerate(logs, 999):
+                written(os.path.join(path, f"{number:06}.log"), bytes(length))
+            told = re.findall("What was written last, (.*?), is in the log", command("probe", path, "key").stdout)
+            self.assertEqual(told, [["21 B"], ["3.9 KiB"]][len(logs) - 1] if logs else [])
+            self.assertEqual(json.loads(command("probe", "--json", path, "key").stdout)["log_bytes"], sum(logs))
 
     def test_thousands_of_tables_by_name(self):
         path = database("thousands", *[(1, 10 + i, table([key]), key, key)
@@ -2183,6 +2211,10 @@ class Paths(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), args)
                 self.assertRegex(done.stdout, r"000049.*deleted|1 table was\s+deleted")
                 self.assertIn(" 1 table" if way == "inspect" else "1 table, ", " " + done.stdout)
+                found = command(way, "--json", *(os.path.join(path, name) for name in args))
+                self.assertEqual({each["path"]: (each["deleted_meanwhile"], each["unused"])
+                                  for each in json.loads(found.stdout)["tables"]},
+                                 {os.path.join(path, name): (name != here, name != here) for name in args})
             # No other name is known to have been a table's, nor a number that was not given yet.
             for name in "49.ldb", "copy.ldb", "1000000.ldb", "000049.log":
                 done = command(way, os.path.join(path, name), here)
@@ -2448,6 +2480,20 @@ class Notes(unittest.TestCase):
         self.assertNotIn("before", notes["no-filters"])
         self.assertIn("when a program that has a policy compacts them", notes["no-filters"])
 
+    def test_filters_that_are_not_asked_cost_what_they_take(self):
+        own = table(keys(0, 200))
+        for name, files in ("other-name", [own, table(keys(0, 500), policy="leveldb.BuiltinBloomFilter")]), (
+                "other-filters", [own, *[table(keys(0, 200), other_policy="my.Other")] * 2]):
+            text = self.notes("not-asked", *files)[name]
+            found = inspect(os.path.join(WORK, "notes-not-asked"))["tables"]
+            if name == "other-name":
+                self.assertIn("1 table has its filters stored under the name leveldb.Built", text)
+                self.assertIn(f"there they cost {found[1]['filter_block_bytes']} B and", text)
+            else:
+                # Of each a filter block without filters, and its trailer.
+                self.assertIn("2 tables have filters of several", text)
+                self.assertIn("those of my.Other, 36 B, are in no", text)
+
     def test_absent_keys_that_pass_too_often(self):
         # A filter of as many bits as share a divisor of 13107 with 2^32 - 1.
         sparse = [b"key%08d" % (7 * number) for number in range(52428)]
@@ -2485,6 +2531,11 @@ class Reports(unittest.TestCase):
         self.assertIn("prefers-color-scheme: dark", text)
         spent = inspect(path)["total"]["bloom"]["bits_per_key_spent"]
         self.assertIn(f"{spent:.1f}".removesuffix(".0") + " bits per key", text)
+        total = inspect(path)["total"]
+        tiles = re.findall('<div class="tile"><b>(.*?)</b><span>(.*?)</span></div>', text)
+        filters, mean = total["filter_block_bytes"] / 1024, total["bloom"]["keys_per_filter"]["mean"]
+        self.assertIn((f"{filters:.1f} KiB", "in filters"), tiles)
+        self.assertIn((f"{mean:.1f}".removesuffix(".0"), "keys per filter; 3,000 in all"), tiles)
 
     def test_plots(self):
         page = os.path.join(WORK, "plots.html")
