@@ -1261,6 +1261,33 @@ test("a file that is dragged is awaited, and a text is left alone", async () => 
   for (const type of ["dragenter", "dragover", "drop"]) assert.deepEqual(await drag(type, "text"), [false, false], type);
 });
 
+test("the numbers in its sentences are those of the filter", async () => {
+  const bitsSet = (filter) => filter.subarray(0, -1).reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+  const before = Buffer.from(await shownHex(), "hex");
+  assert.equal(await page.textContent("#array-note"), `200 bits in 25 bytes, ${bitsSet(before)} of them set, and one byte for k`);
+  const own = [...new Set(positionsOf(Buffer.from("quince"), 6, 200).positions)];
+  const old = own.filter((bit) => before[bit >> 3] & (1 << (bit & 7))).length;
+  assert.ok(old > 0 && old !== own.length - old, `${old} of ${own.length}`);
+  assert.equal(await add("quince"), `+Added. “quince” has ${own.length} bits; ${old} of them set before.`);
+  assert.match(await page.textContent("#hex-note"), /it would size this one for the 21 that are in it\.$/);
+  for (const [bits, room, note] of [[9, 7, "At least 64 bits in any filter"], [8, 8, "64 bits, in whole bytes"]]) {
+    await page.fill("#bits", String(bits));
+    await page.fill("#room", String(room));
+    assert.equal(await page.textContent("#room-note"), note);
+  }
+  page = await open({}, `${address}#bits=1&k=30&room=1&many=130`);
+  assert.match(await page.textContent("#keys"), /key-0100and 30 more$/);
+  const keys = Array.from({ length: 130 }, (_, i) => Buffer.from(`key-${String(i + 1).padStart(4, "0")}`));
+  const owners = keys.filter((key) => positionsOf(key, 30, 64).positions.includes(5)).length;
+  await page.evaluate(() => bits.select(5));
+  assert.ok((await page.textContent("#detail")).endsWith(` and ${owners - 12} more`));
+  assert.ok((await page.getAttribute("#array", "aria-valuetext")).endsWith(` and ${owners - 8} more`));
+  const path = stockTable({ keys: FRUIT });
+  const size = readFileSync(path).length;
+  assert.ok((await drop(path)).startsWith(`000005.ldb, ${size.toLocaleString("en")} bytes: 1 data block with 20 keys.`));
+  assert.match(await page.textContent("#file-chosen"), / of 200 bits set by 20 keys of 1 data block; 26 bytes, k = 6\.$/);
+});
+
 test("where it cannot run, it says so", async () => {
   const context = await browser.newContext();
   const bare = await context.newPage();
