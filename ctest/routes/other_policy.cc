@@ -1,11 +1,27 @@
 // A LevelDB of which there is what others know it by, and a bloom policy of another name: OLD, as before
 // 1.18, or FORK, with a second one, as Basho's. WRAPPED, its policy is the one that the process has for C.
+// With MORE functions in the class of its policies.
 
 #include <leveldb/c.h>
 #include <leveldb/db.h>
-#include <leveldb/filter_policy.h>
+#include <leveldb/slice.h>
 
 #include <string>
+
+#ifdef MORE
+namespace leveldb {
+class FilterPolicy {
+ public:
+  virtual ~FilterPolicy();
+  virtual const char *Name() const = 0;
+  virtual void CreateFilter(const Slice *, int, std::string *) const = 0;
+  virtual bool KeyMayMatch(const Slice &, const Slice &) const = 0;
+  virtual int Another() const { return 1; }
+};
+}  // namespace leveldb
+#else
+#include <leveldb/filter_policy.h>
+#endif
 
 // Nobody whom a linker would know has it.
 #pragma weak leveldb_filterpolicy_create_bloom

@@ -173,9 +173,16 @@ impl Tables {
     }
 
     /// The module's definition of `name`: NULL where it has none.
-    // Not inlined into each caller: that saves two kilobytes.
+    // Not inlined into each caller.
     #[inline(never)]
     pub(super) fn definition(&self, name: &CStr) -> *const c_void {
+        self.symbol(name).map_or(ptr::null(), |symbol| self.address(symbol))
+    }
+
+    /// The symbol that defines `name`.
+    // Not inlined into each caller: that saves two kilobytes.
+    #[inline(never)]
+    fn symbol(&self, name: &CStr) -> Option<&Symbol> {
         // Hidden from the compiler, which would write out eight steps.
         let step = |hash: u32, byte: &u8| {
             hint::black_box(hash.wrapping_mul(33).wrapping_add((*byte).into()))
@@ -194,7 +201,7 @@ impl Tables {
                 let [buckets, first, words] = [0, 1, 2].map(|i| *table.add(i));
                 let words = words as usize * (size_of::<usize>() / size_of::<u32>());
                 let starts = table.add(4 + words);
-                let Some(bucket) = hash.checked_rem(buckets) else { return ptr::null() };
+                let bucket = hash.checked_rem(buckets)?;
                 index = *starts.add(bucket as usize);
                 // Before the first of them, whose index is `first`.
                 hashes = Some(starts.wrapping_add(buckets as usize).wrapping_sub(first as usize));
@@ -203,14 +210,14 @@ impl Tables {
                 (hashes, index) = (None, 1);
                 end = *(self.hash as *const u32).add(if WIDE_HASH { 3 } else { 1 });
             } else {
-                return ptr::null();
+                return None;
             }
             while 0 < index && index < end {
                 let other =
                     hashes.map_or(hash & !1, |hashes| hashes.wrapping_add(index as usize).read());
                 let symbol = &*(self.symbols as *const Symbol).add(index as usize);
                 if other | 1 == hash | 1 && symbol.st_shndx != 0 && self.name(symbol) == name {
-                    return self.address(symbol);
+                    return Some(symbol);
                 }
                 if other & 1 != 0 {
                     break;
@@ -218,7 +225,7 @@ impl Tables {
                 index += 1;
             }
         }
-        ptr::null()
+        None
     }
 
     fn address(&self, symbol: &Symbol) -> *const c_void {
@@ -333,6 +340,16 @@ pub(super) unsafe fn definition_around(
     // SAFETY: the caller's promise.
     let tables = unsafe { Tables::around(address) };
     tables.map(|tables| tables.definition(name))
+}
+
+/// How many bytes the definition of `name` in the module around `address` has: 0 where there is none.
+///
+/// # Safety
+/// The module stays loaded meanwhile.
+pub(super) unsafe fn size_around(address: *const c_void, name: &CStr) -> usize {
+    // SAFETY: the caller's promise.
+    let tables = unsafe { Tables::around(address) };
+    tables.and_then(|tables| Some(tables.symbol(name)?.st_size)).unwrap_or(0) as usize
 }
 
 /// Whether the module around `address` has a definition of `name`; true where its tables cannot be

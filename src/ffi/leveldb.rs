@@ -79,7 +79,7 @@ pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut FilterPolic
 fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static CStr)> {
     let exists = route::survey(linked_create);
     let original = modules::next(route::ORIGINAL);
-    let is_another = exists && original.is_some() && has_another_policy();
+    let is_another = exists && original.is_some_and(has_another_policy);
     modules::clear_error();
     // SAFETY: `modules::next` found the mangled name, which gives the arguments; the result is as
     // in LevelDB's header.
@@ -94,7 +94,7 @@ fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static 
 /// Whether the LevelDB behind us has a bloom policy of another name than ours, under which alone
 /// its filters are found, or of another format: one before 1.18, and Basho's, which has a second
 /// policy. Asked without making one, which may throw.
-fn has_another_policy() -> bool {
+fn has_another_policy(original: NonNull<c_void>) -> bool {
     type Version = unsafe extern "C" fn() -> c_int;
     let version = |name| {
         // SAFETY: `modules::next` found the name, to which LevelDB's C API gives this signature.
@@ -102,9 +102,22 @@ fn has_another_policy() -> bool {
     };
     let is_old = version(c"leveldb_major_version") == Some(1)
         && version(c"leveldb_minor_version").is_some_and(|minor| minor < 18);
-    let is_another = is_old || modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei").is_some();
+    let is_another = is_old
+        || modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei").is_some()
+        || has_other_functions(original);
     // One of several, or one behind a host in our own module, is not that of whoever asks.
     is_another && !route::host_is_linked() && !route::several_leveldbs()
+}
+
+/// Whether the LevelDB with that `leveldb::NewBloomFilterPolicy` is a fork whose policies have more
+/// virtual functions than ours, by the size of its class's table. It would call what ours lack.
+/// (clang's AddressSanitizer makes the table larger, too. Such a LevelDB then has its own policies.)
+fn has_other_functions(original: NonNull<c_void>) -> bool {
+    /// In front of the functions are the offset to the top and the type.
+    const SIZE: usize = 2 * size_of::<usize>() + size_of::<abi::Methods<FilterPolicy>>();
+    // SAFETY: nobody unloads the LevelDB that a policy is made for.
+    let size = unsafe { elf::size_around(original.as_ptr(), c"_ZTVN7leveldb12FilterPolicyE") };
+    ![0, SIZE].contains(&size)
 }
 
 /// `leveldb_filterpolicy_create`: the next definition's policy, because that one knows its own
