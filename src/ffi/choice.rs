@@ -11,6 +11,8 @@ use crate::kernel::Kernel;
 
 /// The kernel for a policy that is being made. Asks the environment each time, so that a test can
 /// make policies with different ones.
+// Once, not in each caller.
+#[inline(never)]
 pub(super) fn for_policy() -> &'static Kernel {
     let Some(name) = environment(c"LEVELDB_BLOOM_KERNEL") else { return Kernel::best() };
     match Kernel::named(name.to_bytes()) {

@@ -4,6 +4,8 @@ use core::ffi::CStr;
 
 /// The value of an environment variable, unless it is empty or the process may not trust its
 /// environment, which in a setuid program belongs to whoever called it.
+// Once, not in each caller.
+#[inline(never)]
 pub(super) fn environment(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: getauxval takes any number, and `name` is a C string. The value stays where it is
     // unless another thread changes the environment meanwhile, which the library's documentation
