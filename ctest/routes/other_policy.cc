@@ -1,6 +1,7 @@
 // A LevelDB of which there is what others know it by, and a bloom policy of another name: OLD, as before
 // 1.18, or FORK, with a second one, as Basho's. WRAPPED, its policy is the one that the process has for C.
-// With MORE functions in the class of its policies.
+// With MORE functions in the class of its policies. GUARDED, WRAPPED with a table of those functions that is
+// as large as clang's AddressSanitizer makes it.
 
 #include <leveldb/c.h>
 #include <leveldb/db.h>
@@ -8,7 +9,7 @@
 
 #include <string>
 
-#ifdef MORE
+#if defined(MORE) || defined(GUARDED)
 namespace leveldb {
 class FilterPolicy {
  public:
@@ -16,7 +17,13 @@ class FilterPolicy {
   virtual const char *Name() const = 0;
   virtual void CreateFilter(const Slice *, int, std::string *) const = 0;
   virtual bool KeyMayMatch(const Slice &, const Slice &) const = 0;
-  virtual int Another() const { return 1; }
+  virtual void Another() const {}
+#ifdef GUARDED
+  virtual void Second() const {}
+  virtual void Third() const {}
+  virtual void Fourth() const {}
+  virtual void Fifth() const {}
+#endif
 };
 }  // namespace leveldb
 #else
@@ -44,7 +51,7 @@ class OtherPolicy : public FilterPolicy {
 }  // namespace
 
 const FilterPolicy *NewBloomFilterPolicy([[maybe_unused]] int bits_per_key) {
-#ifdef WRAPPED
+#if defined(WRAPPED) || defined(GUARDED)
   return reinterpret_cast<const FilterPolicy *>(leveldb_filterpolicy_create_bloom(bits_per_key));
 #else
   return new OtherPolicy;

@@ -159,7 +159,7 @@ route_test(preload.unknown-host-with-c-api-loaded PRELOAD NO_DATABASES ROUTES de
 
 # A LevelDB whose policy has another name, and perhaps another format: its own filters are what it can
 # read. One whose policy is that of the process is as any other.
-foreach(kind OLD FORK MORE WRAPPED)
+foreach(kind OLD FORK MORE WRAPPED GUARDED)
   string(TOLOWER ${kind} name)
   add_library(routes_${name}_policy SHARED other_policy.cc)
   target_compile_definitions(routes_${name}_policy PRIVATE ${kind})
@@ -173,5 +173,5 @@ endforeach()
 set_tests_properties(routes.preload.old-policy routes.preload.fork-policy routes.preload.more-policy
   PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB before 1.18, or a fork: another policy")
-set_tests_properties(routes.preload.wrapped-policy PROPERTIES
+set_tests_properties(routes.preload.wrapped-policy routes.preload.guarded-policy PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-cxx11")
