@@ -129,7 +129,14 @@ can_preload() {
 # test what was built before.
 ensure_rust() {
   command -v cargo >/dev/null ||
-    fail "This needs a Rust toolchain (1.89 or newer): see https://rustup.rs, or install cargo."
+    fail "This needs a Rust toolchain (1.89 or newer): see https://rustup.rs. (Debian 12's cargo is too old.)"
+  # Cargo would say of the project's files that it cannot read them.
+  local version
+  version=$(cargo --version)
+  if [[ $version =~ ^cargo\ 1\.([0-9]+)\. ]] && ((BASH_REMATCH[1] < 85)); then
+    fail "This needs a Rust toolchain (1.89 or newer; scripts/demo.sh 1.85), and $(command -v cargo) is
+$version. See https://rustup.rs."
+  fi
   unset CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
   # It would stand before the RUSTFLAGS that the scripts set: no sanitizer, no coverage, no planted fault.
   unset CARGO_ENCODED_RUSTFLAGS

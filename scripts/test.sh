@@ -77,6 +77,10 @@ said=$(CARGO_HOME=$home bash -c '. scripts/common.sh && ensure_rust' 2>&1) &&
 [[ $said == *build.target*$home/config.toml* ]] || fail "$said"
 said=$(CARGO_ENCODED_RUSTFLAGS=-g bash -c '. scripts/common.sh && ensure_rust && env')
 [[ $said != *CARGO_ENCODED_RUSTFLAGS* ]] || fail "CARGO_ENCODED_RUSTFLAGS would stand before what the scripts set"
+printf '#!/bin/sh\necho cargo 1.65.0\n' >"$home/cargo"
+chmod +x "$home/cargo"
+said=$(PATH=$home:$PATH bash -c '. scripts/common.sh && ensure_rust' 2>&1) && fail "Debian 12's cargo is taken"
+[[ $said == *'cargo 1.65.0'*rustup* ]] || fail "$said"
 said=$(bash -c '. scripts/common.sh && can_preload /a:b' 2>&1) && fail "A path is preloaded that is none for the loader"
 [[ $said == *LD_PRELOAD* ]] || fail "$said"
 said=$(scripts/fuzz.sh --planted --document "$home/document" 2>&1) && fail "fuzz.sh: a document of no runs"
