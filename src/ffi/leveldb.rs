@@ -44,7 +44,7 @@ pub type PassedCallbacks =
 
 /// `leveldb::NewBloomFilterPolicy` and `leveldb_filterpolicy_create_bloom`: our policy, or the
 /// original's where a LevelDB is there that we have no way to (no known string, no C API), or whose
-/// policies have another name.
+/// policies are others (`has_another_policy`).
 ///
 /// `linked_create` is the host's `leveldb_filterpolicy_create` where a static link knows it.
 #[must_use]
@@ -92,8 +92,8 @@ fn original(linked_create: Option<CreatePolicy>) -> Option<(NewPolicy, &'static 
 }
 
 /// Whether the LevelDB behind us has a bloom policy of another name than ours, under which alone
-/// its filters are found, or of another format: one before 1.18, and Basho's, which has a second
-/// policy. Asked without making one, which may throw.
+/// its filters are found, or of another format or class: one before 1.18, Basho's, which has a
+/// second policy, and forks with other virtual functions. Asked without making one, which may throw.
 fn has_another_policy(original: NonNull<c_void>) -> bool {
     type Version = unsafe extern "C" fn() -> c_int;
     let version = |name| {
@@ -110,7 +110,8 @@ fn has_another_policy(original: NonNull<c_void>) -> bool {
 }
 
 /// Whether the LevelDB with that `leveldb::NewBloomFilterPolicy` is a fork whose policies have more
-/// virtual functions than ours, by the size of its class's table. It would call what ours lack.
+/// virtual functions than ours, or fewer, by the size of its class's table. It would call what ours
+/// lack, or have in another place.
 fn has_other_functions(original: NonNull<c_void>) -> bool {
     /// In front of the functions are the offset to the top and the type.
     const SIZE: usize = 2 * size_of::<usize>() + size_of::<abi::Methods<FilterPolicy>>();

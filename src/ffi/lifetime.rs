@@ -11,7 +11,7 @@ pub(super) enum Owner {
     Process,
 }
 
-/// How many policies with an owner are alive.
+/// How many policies are alive that a caller ends.
 static LIVING: AtomicUsize = AtomicUsize::new(0);
 
 /// How many policies were created and not destroyed, shared ones apart.

@@ -38,13 +38,14 @@
 //! Nothing here panics. Memory comes from C's malloc; so do a kernel's working memory and a
 //! builder's list of hashes, by the global allocator that capi/exports.rs sets.
 //!
-//! An exception of the host passes through us, from two places:
+//! An exception of the host passes through us, from two kinds of its functions:
 //!
-//! - Its string's `append` is called from one frame of assembly (`create_filter`), which has unwind
-//!   information and holds nothing that needs a destructor.
-//! - Its `leveldb_filterpolicy_create` is called through frames of Rust. It throws only without
-//!   memory, and is only called for a host whose string we do not know. These frames are built with
-//!   unwind tables, and what they lose is a handle that keeps the host loaded.
+//! - What appends to its string is called from one frame of assembly (`create_filter`), which has
+//!   unwind information and holds nothing that needs a destructor.
+//! - What makes a policy is called through frames of Rust: for a host whose string we do not know
+//!   (`object`), and wherever a name of LevelDB's leads on to it (`leveldb`). It throws only without
+//!   memory. These frames are built with unwind tables, and what they lose is at most a handle that
+//!   keeps the host loaded.
 
 pub mod abi;
 mod address;

@@ -6,9 +6,9 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-// The others say nothing of files from 2 GiB on where a number has 32 bits.
 #[cfg(not(target_env = "gnu"))]
 use libc::{fstat, stat};
+// glibc's fstat says nothing of files from 2 GiB on where a number has 32 bits.
 #[cfg(target_env = "gnu")]
 use libc::{fstat64 as fstat, stat64 as stat};
 

@@ -4,7 +4,7 @@
 //! ```text
 //! avx512, avx2, neon   a kernel each, which opens with its departures from the plain loop
 //! portable             the one that every machine has; the others leave to it what they do not gain by
-//!   hash, query          of each kernel the larger parts (and `positions` of the vector ones)
+//!   hash, query          its larger parts; avx2 and avx512 have these, too, and `positions`
 //! below all of them:
 //!   bits               remainders, and how bits are set
 //!   blocks             keys some at a time, asked for before they are needed

@@ -29,9 +29,9 @@ static PLACES: [[i8; 16]; 24] = {
 /// What lanes without a block read.
 pub(in super::super) static ZEROS: [u8; 16] = [0; 16];
 
-/// Up to this many times eight keys of one length are hashed side by side. With one,
-/// 1,000 keys of 100 bytes took 1.1 to 1.2 times as long, with two up to 1.07 times
-/// (AMD EPYC of the third generation, 2026-11).
+/// Up to this many times eight keys are hashed side by side. With one, 1,000 keys of 100 bytes took
+/// 1.1 to 1.2 times as long, with two up to 1.07 times (AMD EPYC of the third generation, 2026-11).
+/// Of mixed lengths see `avx2`.
 const GROUPS: usize = 4;
 
 /// The hashes of `n` keys, a vector for each eight, in the lane order that `words` leaves. The last

@@ -106,7 +106,7 @@ unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
 #[inline(never)]
 fn contains_out_of_line(h: u32, k: u32, array: &[u8]) -> bool {
     match modulus_if_near(array.len()) {
-        // SAFETY: `near` made the modulus for this array's length.
+        // SAFETY: `modulus_if_near` made the modulus for this array's length.
         Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
         None => probe::contains(h, k, array),
     }
@@ -214,14 +214,14 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
             return through_a_branch(contains_in_word(h, k, word));
         }
         return match modulus_if_near(array.len()) {
-            // SAFETY: `near` made the modulus for this array's length.
+            // SAFETY: `modulus_if_near` made the modulus for this array's length.
             Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
             None => contains_out_of_line(h, k, array),
         };
     }
     match (bits_if_few(k, array.len()), array.try_into()) {
         (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
-        // SAFETY: `few` gave the number of bits of this array.
+        // SAFETY: `bits_if_few` gave the number of bits of this array.
         (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
         _ => contains_out_of_line(h, k, array),
     }
@@ -255,7 +255,7 @@ pub(in super::super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mu
             let mut results = results.iter_mut();
             blocks::in_blocks(keys, false, hash_keys, |hashes| {
                 for (&h, result) in hashes.iter().zip(&mut results) {
-                    // SAFETY: `near` made the modulus for this array's length.
+                    // SAFETY: `modulus_if_near` made the modulus for this array's length.
                     let answer = unsafe {
                         match near {
                             Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
@@ -291,7 +291,7 @@ pub(in super::super) fn filters_may_match_by(
             Filter::Never => false,
             Filter::Always => true,
             Filter::Probe { array, k } => match modulus_if_usual(k, array.len()) {
-                // SAFETY: `usual` made the modulus for this array's length.
+                // SAFETY: `modulus_if_usual` made the modulus for this array's length.
                 Some(modulus) => unsafe { contains_usual(h, modulus, array) },
                 None => contains_out_of_line(h, k, array),
             },
