@@ -126,7 +126,7 @@ impl Tables {
 
     /// # Safety
     /// `dynamic` is the dynamic section of a module that stays loaded, at `base`.
-    // Not inlined into both callers: that saves a kilobyte.
+    // Not inlined into both callers.
     #[inline(never)]
     unsafe fn read(base: usize, mut entry: *const Dynamic) -> Option<Tables> {
         // SAFETY: the caller's word: the section is that of a module that the loader has loaded,
@@ -180,8 +180,6 @@ impl Tables {
     }
 
     /// The symbol that defines `name`.
-    // Not inlined into each caller: that saves two kilobytes.
-    #[inline(never)]
     fn symbol(&self, name: &CStr) -> Option<&Symbol> {
         // Hidden from the compiler, which would write out eight steps.
         let step = |hash: u32, byte: &u8| {
@@ -259,7 +257,7 @@ impl Tables {
 
     /// Shows `visitor` the symbols that the module's relocations name, and the words they
     /// relocate.
-    // Once, not in both of its callers: that is two kilobytes.
+    // Once, not in both of its callers.
     #[inline(never)]
     fn each_relocation(
         &self,
@@ -308,8 +306,6 @@ pub(super) enum Binding {
 ///
 /// # Safety
 /// The module stays loaded meanwhile.
-// Not inlined into each caller: that saves two kilobytes.
-#[inline(never)]
 pub(super) unsafe fn references_around(
     address: *const c_void,
     visitor: &mut dyn for<'n> Closure<(&'n CStr, Binding)>,

@@ -118,7 +118,6 @@ pub(super) fn first_loaded(name: &CStr) -> Option<NonNull<c_void>> {
 }
 
 /// Forgets the message of a failed look-up, which the host might take for its own.
-#[inline(never)]
 pub(super) fn clear_error() {
     // SAFETY: takes nothing.
     unsafe { libc::dlerror() };
@@ -160,8 +159,6 @@ fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
 ///
 /// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the
 /// loader's lock could wait for a thread that holds the other lock and waits for this one.
-// Not inlined into each caller: that saves half a kilobyte.
-#[inline(never)]
 pub(super) fn for_each(names: &[&CStr], visitor: &mut dyn for<'s> Closure<&'s Scope, bool>) {
     let mut files = Files { memory: ptr::null_mut(), room: 0, len: 0 };
     files.collect(names);

@@ -342,8 +342,6 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
 /// Looks through the loaded modules before there is a caller to go by. Completes the type of our
 /// policies, as far as the modules allow: the host may ask for it before it asks for a filter.
 /// Returns whether any has a LevelDB whose string we know, or a C API to go through.
-// Not inlined into each caller: that saves a quarter of a kilobyte.
-#[inline(never)]
 pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
     let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
@@ -487,7 +485,7 @@ impl Imported {
     ///
     /// # Safety
     /// The module stays loaded meanwhile.
-    // Once, not in both of its callers: that is half a kilobyte.
+    // Once, not in both of its callers.
     #[inline(never)]
     unsafe fn around(address: *const c_void) -> Option<Imported> {
         let mut imported = Imported { strings: [false; STRING_KINDS.len()], any: false };

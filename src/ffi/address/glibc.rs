@@ -20,7 +20,7 @@ struct LinkMap {
 }
 
 impl Module {
-    // Not inlined into each caller: that saves half a kilobyte.
+    // Not inlined into each caller: that saves a quarter of a kilobyte.
     #[inline(never)]
     pub(in super::super) fn around(address: *const c_void) -> Option<Module> {
         let Some(find) = find_object() else { return Module::by_symbols(address) };
