@@ -1,7 +1,7 @@
 //! `FilterPolicy::CreateFilter` of our objects: make the filter, let the host's string append it.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 use core::{hint, ptr};
 
 use super::abi::{Callbacks, Slice};
@@ -16,7 +16,7 @@ use crate::policy::BloomFilterPolicy;
 /// throw, and after it `release`.
 ///
 /// The assembly takes this type's size from its stack, so it has to be a multiple of 16, and reads
-/// the first fields at fixed offsets.
+/// the first fields at fixed offsets (see below).
 #[repr(C, align(16))]
 struct Call {
     function: *const c_void,
@@ -29,6 +29,14 @@ struct Call {
 }
 
 const BUFFER: usize = 2000;
+
+// As the assembly has them; it is for machines of 64 bits.
+const _: () = assert!(
+    size_of::<*const c_void>() != 8
+        || offset_of!(Call, function) == 0
+            && offset_of!(Call, arguments) == 8
+            && offset_of!(Call, heap) == 40
+);
 
 /// Makes the filter and fills `call`.
 ///
