@@ -86,7 +86,7 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
     // of 64 for seven keys of 16 bytes at 10, and 227 in place of 267 for seven of 200 bytes; for
     // seven keys at 20 it would take longer (Intel Xeon with AMX, 2026-11-26).
     if keys.len() <= LANES && keys.len() * k as usize <= 80 && cpu::multiplies_slowly() {
-        return portable::create_from_many(keys, k, array);
+        return portable::create_in_memory(keys, k, array);
     }
     // SAFETY: the caller's word.
     unsafe { create_in_lanes(keys, k, array) }

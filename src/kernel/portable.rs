@@ -76,12 +76,13 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if fit_a_register(keys.len(), array.len()) && !are_long(keys, 1, 250) {
         create_in_a_register(keys, k, array);
     } else {
-        create_from_many(keys, k, array);
+        create_in_memory(keys, k, array);
     }
 }
 
+/// An array of any size, of as few keys as may be: with a byte per bit, or bits set in place.
 #[inline(never)]
-pub(super) fn create_from_many(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if array.len() <= BYTE_PER_BIT_MAX / 8 {
         if let Some(modulus) = Modulus::new(array.len()) {
             // SAFETY: `modulus` was made for this array's length.
