@@ -1759,7 +1759,9 @@ class Unusual(unittest.TestCase):
         path = by_leveldb("report-interrupted", 100_000, 20)
         # Beside a CURRENT, an empty file may be LevelDB's log.
         page = os.path.join(path, "report.html")
-        with subprocess.Popen([COMMAND, "inspect", "--html", page, path], stdout=subprocess.PIPE) as process:
+        # A shell that runs this in the background has SIGINT ignored, which is inherited.
+        with subprocess.Popen([COMMAND, "inspect", "--html", page, path], stdout=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
             while not os.path.exists(page) and process.poll() is None:
                 time.sleep(0.001)
             # It has it now, or is about to.
