@@ -652,8 +652,8 @@ for (const compression of [null, "snappy"]) {
 }
 
 test("the map shows which filter is how full", async () => {
-  // Blocks of little and of much, so that some slots have no filter, and filters few keys.
-  await drop(stockTable({ keys: USERS.slice(0, 600), values: [1, 3000, 700, 20], bitsPerKey: 8 }));
+  // Blocks of many keys and of one, so that some slots have no filter, and filters are of several sizes.
+  await drop(stockTable({ keys: USERS.slice(0, 600), values: [...Array(40).fill(1), 5000, 5000, 5000], bitsPerKey: 8 }));
   const { filters, filterBytes } = await page.evaluate(() => ({
     filters: filePart.table.filters.map(({ bytes }) => hexOf(bytes)),
     filterBytes: filePart.table.filterBytes,
@@ -696,7 +696,14 @@ test("the map shows which filter is how full", async () => {
     const position = { x: ((number % columns) + 0.5) * cell, y: (Math.floor(number / columns) + 0.5) * cell };
     await page.locator("#map canvas").click({ position });
     assert.equal(await page.getAttribute("#map", "aria-valuenow"), String(number));
-    assert.match(await page.textContent("#file-chosen"), new RegExp(`^Filter ${number}: `));
+    const said = arrays[number].length ? `${Math.round(fills[number] * 100)} % of ${8 * arrays[number].length} bits set by ` : "empty, ";
+    assert.ok((await page.textContent("#file-chosen")).startsWith(`Filter ${number}: ${said}`), said);
+  }
+  // A fill whose share of percent is below a half and one that is above.
+  const parts = fills.map((fill) => (fill * 100) % 1);
+  for (const number of [parts.findIndex((part) => part > 0.01 && part < 0.49), parts.findIndex((part) => part > 0.51)]) {
+    await page.evaluate((number) => filePart.map.select(number), number);
+    assert.ok((await page.textContent("#file-chosen")).startsWith(`Filter ${number}: ${Math.round(fills[number] * 100)} % of `));
   }
 });
 

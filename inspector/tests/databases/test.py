@@ -1632,6 +1632,7 @@ class Unusual(unittest.TestCase):
             html = read(page).decode()
             self.assertIn("<b>1 table</b>", html)
             self.assertIn("<td>leveldb.BuiltinBloomFilter2\n", html)
+            self.assertNotIn("Damage", html)
             # As a compaction leaves it that was cut short, with filters of another policy and setting.
             written(os.path.join(path, "000009.ldb"), table(keys(0, 3000), Bloom(20).create))
             written(os.path.join(path, "000010.ldb"), table(keys(0, 500), policy="my.Other"))
@@ -2552,6 +2553,8 @@ class Reports(unittest.TestCase):
             self.assertAlmostEqual(float(y), 18 - 188 / 6 * math.log10(value), delta=0.1)
             self.assertAlmostEqual(float(said), 100 * value, delta=0.01)
             self.assertIn(f"{said} % {rate}</text>", html)
+            keys = round(bloom["estimated_keys"] / total["filters"]) if way else bloom["keys_per_filter"]["median"]
+            self.assertIn(f"Curve: filters of {keys} keys.", html)
             parts = re.findall(r'x="([\d.]+)" y="0" width="([\d.]+)" .*?>\s*<title>([^<]+) ([\d.]+)</title>', html)
             if way:
                 self.assertEqual(parts, [])
