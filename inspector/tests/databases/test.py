@@ -2523,7 +2523,7 @@ class Notes(unittest.TestCase):
 
 class Reports(unittest.TestCase):
     def test_html(self):
-        path = by_leveldb("html", 3000, 300)
+        path = by_leveldb("html", 3000, 20, 1)
         page = os.path.join(WORK, "report.html")
         done = command("inspect", "--html", page, path)
         self.assertEqual(done.returncode, 0)
@@ -2537,6 +2537,8 @@ class Reports(unittest.TestCase):
         total = inspect(path)["total"]
         tiles = re.findall('<div class="tile"><b>(.*?)</b><span>(.*?)</span></div>', text)
         filters, mean = total["filter_block_bytes"] / 1024, total["bloom"]["keys_per_filter"]["mean"]
+        self.assertNotAlmostEqual(mean, total["bloom"]["keys_per_filter"]["median"], delta=0.1)
+        self.assertIn(("1 table", f"{total['file_bytes'] / 1024:.1f} KiB"), tiles)
         self.assertIn((f"{filters:.1f} KiB", "in filters"), tiles)
         self.assertIn((f"{mean:.1f}".removesuffix(".0"), "keys per filter; 3,000 in all"), tiles)
 
@@ -2555,6 +2557,19 @@ class Reports(unittest.TestCase):
             self.assertIn(f"{said} % {rate}</text>", html)
             keys = round(bloom["estimated_keys"] / total["filters"]) if way else bloom["keys_per_filter"]["median"]
             self.assertIn(f"Curve: filters of {keys} keys.", html)
+            self.assertRegex(html, rf"leveldb-bloom [\d.]+ inspect{' --quick' if way else ''}\.</p>")
+            for bits in range(0, 31, 5):
+                self.assertIn(f'<text x="{66 + 406 * bits / 32:.1f}" y="222" text-anchor="middle">{bits}</text>', html)
+            # Bars stand on the axis, the tallest as high as what is written beside it.
+            fills = {f"{5 * i}-{5 * i + 5} %": n for i, n in enumerate(bloom["fill_histogram"]) if n}
+            [plot] = re.findall(r"<h3>Filters by fill</h3>(.*?)</section>", html, re.DOTALL)
+            rects = re.findall(r' y="([\d.]+)" width="[\d.]+" height="([\d.]+)" .*?><title>(.*?): ([\d,]+)</title>',
+                               plot, re.DOTALL)
+            self.assertEqual({name: int(n.replace(",", "")) for _, _, name, n in rects if n != "0"}, fills)
+            for y, tall, name, _ in rects:
+                self.assertAlmostEqual(float(tall), 188 * fills.get(name, 0) / max(fills.values()), delta=0.06)
+                self.assertAlmostEqual(float(y) + float(tall), 206, delta=0.11)
+            self.assertIn(f'text-anchor="end">{max(fills.values()):,}</text>', plot)
             parts = re.findall(r'x="([\d.]+)" y="0" width="([\d.]+)" .*?>\s*<title>([^<]+) ([\d.]+)</title>', html)
             if way:
                 self.assertEqual(parts, [])
@@ -2563,6 +2578,10 @@ class Reports(unittest.TestCase):
                     "offsets of filters": 32 * total["filters"],
                     "offsets of empty slots": 32 * total["empty_slots"]}
             self.assertEqual([name for _, _, name, _ in parts], list(bits))
+            # Each has a colour of its own, by which it is told.
+            colours = re.findall(r'height="48" fill="([^"]+)">\s*<title>([^<]+)</title>', html)
+            told = re.findall(r'<span><i style="background:([^"]+)"></i>(.*?)</span>', html)
+            self.assertEqual((told, len(set(dict(told)))), (colours, 4))
             at = 0
             for x, wide, name, of_a_key in parts:
                 self.assertAlmostEqual(float(of_a_key), bits[name] / bloom["keys_checked"], delta=0.051)
