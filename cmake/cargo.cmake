@@ -66,9 +66,11 @@ set(shared_name "libleveldb_bloom.so.${PROJECT_VERSION}")
 set(soname "libleveldb_bloom.so.${PROJECT_VERSION_MAJOR}")
 file(MAKE_DIRECTORY "${lib_dir}")
 
+# The user's configuration of cargo may have panics unwind, which needs the standard library.
+set(cargo_environment "CARGO_TARGET_DIR=${cargo_dir}" CARGO_PROFILE_RELEASE_PANIC=abort)
+
 # Rust links and compiles C with the cc in PATH, unless it is told of another: where there is none, of
 # CMake's compiler.
-set(cargo_environment "CARGO_TARGET_DIR=${cargo_dir}")
 string(TOUPPER "CARGO_TARGET_${cargo_host}_LINKER" cargo_linker)
 string(REPLACE "-" "_" cargo_linker "${cargo_linker}")
 find_program(LEVELDB_BLOOM_CC cc NO_DEFAULT_PATH PATHS ENV PATH
