@@ -93,6 +93,28 @@ route_test(preload.deep-bound-beside PRELOAD ROUTES append-cxx11 SAYS ${active_c
   CONTROL $<TARGET_FILE:routes_loaded_program> hosts-own none ${both}
   COMMAND $<TARGET_FILE:routes_loaded_program> deep-bound-beside none ${both})
 
+# Both in another namespace of the loader; the program has this library, too, or has not.
+part(namespace_host namespace_host.cc)
+program(namespace_program CXX PARTS namespace_host database LINK ${CMAKE_DL_LIBS})
+foreach(kind ours original)
+  add_library(routes_namespace_${kind} MODULE workload.c
+    $<TARGET_OBJECTS:routes_database> $<TARGET_OBJECTS:routes_proof>)
+  target_include_directories(routes_namespace_${kind} PRIVATE "${include_dir}")
+  target_compile_definitions(routes_namespace_${kind} PRIVATE main=workload)
+endforeach()
+target_link_libraries(routes_namespace_ours PRIVATE leveldb_bloom::shared "${ROUTES_LEVELDB}")
+target_link_libraries(routes_namespace_original PRIVATE "${ROUTES_LEVELDB}")
+foreach(copies one two)
+  set(preload)
+  if(copies STREQUAL "two")
+    set(preload PRELOAD)
+  endif()
+  route_test(loaded.namespace.${copies} ${preload} ROUTES append-cxx11
+    SAYS ${active_cxx11} "made by: libleveldb_bloom" "memory of the program's: 0 times"
+    CONTROL $<TARGET_FILE:routes_namespace_program> $<TARGET_FILE:routes_namespace_original>
+    COMMAND $<TARGET_FILE:routes_namespace_program> $<TARGET_FILE:routes_namespace_ours>)
+endforeach()
+
 # Hosts that nobody recognises.
 route_test(loaded.unknown-host NO_DATABASES ROUTES original
   SAYS "made by: libleveldb_bloom" "filter: original"

@@ -53,12 +53,22 @@ impl Scope {
         file.and_then(Scope::of_file).unwrap_or(Scope::Global)
     }
 
-    /// What the whole process sees, and nothing else.
-    pub(super) fn of_process() -> Option<Scope> {
+    /// What the whole process sees, and nothing else. In another namespace of the loader than the
+    /// program's (`dlmopen`) what is seen from our module: the process there is still the program,
+    /// whose C library has other memory than ours.
+    pub(super) fn of_process() -> Scope {
         // SAFETY: NULL stands for the main program, whose handle looks through the global scope. No
-        // constructor runs, because those of all that is in it belong to it.
-        let handle = unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) };
-        NonNull::new(handle).map(|handle| Scope::Module(Handle(handle)))
+        // constructor runs, because those of all that is in it belong to it. dlsym takes NULL, too.
+        let (process, its_getauxval) = unsafe {
+            let process = libc::dlopen(ptr::null(), libc::RTLD_LAZY);
+            (process, libc::dlsym(process, c"getauxval".as_ptr()))
+        };
+        match NonNull::new(process) {
+            Some(process) if its_getauxval == libc::getauxval as *mut c_void => {
+                Scope::Module(Handle(process))
+            }
+            _ => Scope::Global,
+        }
     }
 
     fn handle(&self) -> *mut c_void {
@@ -96,7 +106,7 @@ pub(super) fn next(name: &CStr) -> Option<NonNull<c_void>> {
 /// The definition of `name` that the process uses, ours or not. Not by RTLD_DEFAULT: asked by us,
 /// that includes ourselves even where we were loaded with RTLD_LOCAL.
 pub(super) fn first(name: &CStr) -> Option<NonNull<c_void>> {
-    let process = Scope::of_process()?;
+    let process = Scope::of_process();
     // SAFETY: the handle is open; a C string. Nobody unloads what is found there.
     let (found, is_definition) = unsafe {
         let found = NonNull::new(libc::dlsym(process.handle(), name.as_ptr()))?;

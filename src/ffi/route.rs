@@ -302,7 +302,7 @@ fn find_unopened(
     let append = match own_append {
         // SAFETY: the mangled name, which only this function has.
         Some(append) => unsafe { mem::transmute::<NonNull<c_void>, Append>(append) },
-        None => find_append(&Scope::of_process()?, kind)?,
+        None => find_append(&Scope::of_process(), kind)?,
     };
     let trusted = is_the_hosts(append, caller, kind, trust);
     if trusted { accept.call(Way::Append(append, kind.route)) } else { None }
