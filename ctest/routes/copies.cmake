@@ -70,7 +70,7 @@ foreach(which one two)
 endforeach()
 add_executable(routes_only_name policy_name.cc)
 target_link_libraries(routes_only_name
-  PRIVATE -Wl,--no-as-needed routes_only_name_one routes_only_name_two)
+  PRIVATE -Wl,--no-as-needed routes_only_name_one routes_only_name_two ${CMAKE_DL_LIBS})
 add_test(NAME routes.copies.only_name COMMAND routes_only_name)
 set_tests_properties(routes.copies.only_name PROPERTIES LABELS routes TIMEOUT 20
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\n$")

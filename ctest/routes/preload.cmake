@@ -164,14 +164,29 @@ foreach(kind OLD FORK MORE WRAPPED GUARDED)
   add_library(routes_${name}_policy SHARED other_policy.cc)
   target_compile_definitions(routes_${name}_policy PRIVATE ${kind})
   add_executable(routes_${name}_policy_name policy_name.cc)
-  target_link_libraries(routes_${name}_policy_name PRIVATE routes_${name}_policy)
+  target_link_libraries(routes_${name}_policy_name PRIVATE routes_${name}_policy ${CMAKE_DL_LIBS})
   set_target_properties(routes_${name}_policy routes_${name}_policy_name PROPERTIES CXX_STANDARD 17)
   add_test(NAME routes.preload.${name}-policy COMMAND routes_${name}_policy_name active)
   set_tests_properties(routes.preload.${name}-policy PROPERTIES LABELS routes TIMEOUT 60
     ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
 endforeach()
-set_tests_properties(routes.preload.old-policy routes.preload.fork-policy routes.preload.more-policy
-  PROPERTIES
+# Nor can it do without them where another LevelDB is loaded, by a plugin, say. But one of another string
+# could do nothing with its policies, and nothing tells which of the two asks.
+function(policy_beside name which library)
+  add_test(NAME routes.preload.${name}-policy-beside-${which}
+    COMMAND routes_${name}_policy_name active "${library}")
+  set_tests_properties(routes.preload.${name}-policy-beside-${which} PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>)
+endfunction()
+set(originals)
+foreach(name old fork more)
+  policy_beside(${name} debian "${ROUTES_LEVELDB}")
+  list(APPEND originals routes.preload.${name}-policy routes.preload.${name}-policy-beside-debian)
+endforeach()
+policy_beside(old libcxx $<TARGET_FILE:routes_libcxx_host>)
+set_tests_properties(${originals} PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB before 1.18, or a fork: another policy")
+set_tests_properties(routes.preload.old-policy-beside-libcxx PROPERTIES
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-")
 set_tests_properties(routes.preload.wrapped-policy routes.preload.guarded-policy PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-cxx11")

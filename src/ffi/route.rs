@@ -371,9 +371,14 @@ pub(super) fn host_is_linked() -> bool {
 }
 
 /// Whether the modules have more than one LevelDB.
-#[inline(never)]
 pub(super) fn several_leveldbs() -> bool {
     modules::others_have(&host_names()) > 1
+}
+
+/// Whether all LevelDBs that the modules have are of the kind of string of the one around `address`.
+pub(super) fn strings_are_as(address: *const c_void) -> bool {
+    let alike = host_around(address).map_or(0, |kind| modules::others_have(&[kind.host]));
+    alike == modules::others_have(&host_names())
 }
 
 /// Hidden from the compiler, which would write out a search among them for each.
@@ -381,6 +386,8 @@ fn string_kinds() -> &'static [StringKind] {
     hint::black_box(&STRING_KINDS)
 }
 
+// Once, not in each of its callers.
+#[inline(never)]
 fn host_names() -> [&'static CStr; STRING_KINDS.len()] {
     STRING_KINDS.each_ref().map(|kind| kind.host)
 }
