@@ -82,7 +82,8 @@ cargo build --release --locked --target-dir "$target"
 library=$target/release/libleveldb_bloom.so
 [ -e "$library" ] || fail "cargo did not make $library."
 
-work=$(realpath "$(mktemp -d "${TMPDIR:-/tmp}/leveldb-bloom-demo.XXXXXX")")
+work=$(mktemp -d "${TMPDIR:-/tmp}/leveldb-bloom-demo.XXXXXX")
+work=$(realpath "$work")
 # Not with the databases: where those are, programs may not be allowed to run.
 program=$target/release/demo.$$
 # shellcheck disable=SC2317 # called by the trap
