@@ -50,7 +50,6 @@ pub unsafe fn offsets64<'a>(
 ///
 /// # Safety
 /// `data` is NULL or names `key_length` * `num_keys` bytes, for 'a.
-#[inline(never)]
 pub unsafe fn fixed<'a>(
     data: *const c_char,
     key_length: usize,
