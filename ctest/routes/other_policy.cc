@@ -1,7 +1,7 @@
 // A LevelDB of which there is what others know it by, and a bloom policy of another name: OLD, as before
 // 1.18, or FORK, with a second one, as Basho's. WRAPPED, its policy is the one that the process has for C.
 // With MORE functions in the class of its policies. GUARDED, WRAPPED with a table of those functions that is
-// as large as clang's AddressSanitizer makes it.
+// as large as clang's AddressSanitizer makes it. APART, OLD without what tells its string.
 
 #include <leveldb/c.h>
 #include <leveldb/db.h>
@@ -37,7 +37,9 @@ namespace leveldb {
 
 FilterPolicy::~FilterPolicy() = default;
 
+#ifndef APART
 Status DestroyDB(const std::string &, const Options &) { return Status(); }
+#endif
 
 namespace {
 
@@ -66,7 +68,7 @@ const FilterPolicy *NewBloomFilterPolicy2(int) { return new OtherPolicy; }
 
 extern "C" {
 int leveldb_major_version() { return 1; }
-#ifdef OLD
+#if defined(OLD) || defined(APART)
 int leveldb_minor_version() { return 17; }
 #else
 int leveldb_minor_version() { return 18; }

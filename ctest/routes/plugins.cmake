@@ -93,6 +93,16 @@ add_test(NAME routes.plugin.type.libcxx COMMAND routes_plugin_host_cxx "${libcxx
 set_tests_properties(routes.plugin.type.libcxx PROPERTIES LABELS routes TIMEOUT 60
   ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
   PASS_REGULAR_EXPRESSION "^no LevelDB\n${ours}, no Other\n$")
+# Where we were first loaded with a LevelDB whose policy is another, by a plugin for itself.
+foreach(kind old fork more)
+  plugin(${kind}_policy_plugin policy_name.cc)
+  target_link_libraries(routes_${kind}_policy_plugin
+    PRIVATE -Wl,--no-as-needed leveldb_bloom::shared routes_${kind}_policy ${CMAKE_DL_LIBS})
+  add_test(NAME routes.plugin.type.OWN.${kind} COMMAND routes_plugin_host_alone
+    $<TARGET_FILE:routes_${kind}_policy_plugin> $<TARGET_FILE:routes_type_plugin_OWN>)
+  set_tests_properties(routes.plugin.type.OWN.${kind} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^no LevelDB\n${ours}, no Other\n$")
+endforeach()
 # Of a program that has a C++ library, and so the half of what a type needs.
 plugin_test(type.HOST.cxx plugin_host_cxx type_plugin_HOST "no LevelDB" "${ours}, no Other, derived")
 foreach(kind PARTIAL HOST HOST.cxx)

@@ -159,7 +159,7 @@ route_test(preload.unknown-host-with-c-api-loaded PRELOAD NO_DATABASES ROUTES de
 
 # A LevelDB whose policy has another name, and perhaps another format: its own filters are what it can
 # read. One whose policy is that of the process is as any other.
-foreach(kind OLD FORK MORE WRAPPED GUARDED)
+foreach(kind OLD FORK MORE APART WRAPPED GUARDED)
   string(TOLOWER ${kind} name)
   add_library(routes_${name}_policy SHARED other_policy.cc)
   target_compile_definitions(routes_${name}_policy PRIVATE ${kind})
@@ -183,9 +183,14 @@ foreach(name old fork more)
   policy_beside(${name} debian "${ROUTES_LEVELDB}")
   list(APPEND originals routes.preload.${name}-policy routes.preload.${name}-policy-beside-debian)
 endforeach()
+# Nor where it has its functions that take a string elsewhere.
+policy_beside(apart debian "${ROUTES_LEVELDB}")
+list(APPEND originals routes.preload.apart-policy-beside-debian)
 policy_beside(old libcxx $<TARGET_FILE:routes_libcxx_host>)
 set_tests_properties(${originals} PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB before 1.18, or a fork: another policy")
+set_tests_properties(routes.preload.apart-policy PROPERTIES
+  PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB whose std::string is not known")
 set_tests_properties(routes.preload.old-policy-beside-libcxx PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-")
 set_tests_properties(routes.preload.wrapped-policy routes.preload.guarded-policy PROPERTIES

@@ -105,9 +105,8 @@ fn has_another_policy(original: NonNull<c_void>) -> bool {
     let is_another = is_old
         || modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei").is_some()
         || has_other_functions(original);
-    // One behind a host in our own module is not that of whoever asks. Nor may one of several be; but
-    // where their strings are alike, each can use its policies, and it alone may need them.
-    is_another && !route::host_is_linked() && route::strings_are_as(original.as_ptr())
+    // One behind a host in our own module is not that of whoever asks. Nor may one of several be.
+    is_another && !route::host_is_linked() && route::is_for_all(original.as_ptr())
 }
 
 /// Whether the LevelDB with that `leveldb::NewBloomFilterPolicy` is a fork whose policies have more

@@ -375,10 +375,17 @@ pub(super) fn several_leveldbs() -> bool {
     modules::others_have(&host_names()) > 1
 }
 
-/// Whether all LevelDBs that the modules have are of the kind of string of the one around `address`.
-pub(super) fn strings_are_as(address: *const c_void) -> bool {
-    let alike = host_around(address).map_or(0, |kind| modules::others_have(&[kind.host]));
-    alike == modules::others_have(&host_names())
+/// Whether a policy of the LevelDB around `around` is for whoever asks. Beside other LevelDBs it is
+/// only if the process finds that one first, as all then would without us (those that are loaded by
+/// plugins for themselves have their own), and if their strings are alike, so that each can use it.
+pub(super) fn is_for_all(around: *const c_void) -> bool {
+    let all = modules::others_have(&host_names());
+    if all < 2 {
+        return true;
+    }
+    let Some(kind) = host_around(around) else { return false };
+    let Some(first) = modules::first(kind.host) else { return false };
+    address::are_one(first.as_ptr(), around) && modules::others_have(&[kind.host]) == all
 }
 
 /// Hidden from the compiler, which would write out a search among them for each.
