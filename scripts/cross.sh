@@ -217,7 +217,7 @@ test_c() {
   done
   # Haswell without what AVX2 includes, which the emulator then does not know either.
   [ "$name" = haswell ] || return 0
-  for feature in ssse3 sse4.1 sse4.2; do
+  for feature in sse3 ssse3 sse4.1 sse4.2; do
     [ "$($run,-$feature "$program" --kernel 2>/dev/null)" = portable ] || {
       echo "AVX2 without $feature: the kernel is not the portable one"
       return 1

@@ -72,9 +72,9 @@ fn ask() -> u8 {
     // SAFETY: every x86-64 processor has cpuid.
     let (zero, one) = unsafe { (__cpuid(0), __cpuid(1)) };
     let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register & (1 << bit) != 0);
-    // ssse3, sse4.1, sse4.2, popcnt, osxsave and avx. Processors with AVX have those of SSE, too,
-    // and compilers may use them wherever AVX2 is allowed; but emulators can leave them out.
-    if zero.eax < 7 || !has(one.ecx, &[9, 19, 20, 23, 27, 28]) {
+    // sse3, ssse3, sse4.1, sse4.2, popcnt, osxsave and avx. Processors with AVX have those of SSE,
+    // too, and compilers may use them wherever AVX2 is allowed; but emulators can leave them out.
+    if zero.eax < 7 || !has(one.ecx, &[0, 9, 19, 20, 23, 27, 28]) {
         return ASKED;
     }
     // SAFETY: leaf 0 said that leaf 7 exists; xgetbv needs osxsave, which leaf 1 just showed.
