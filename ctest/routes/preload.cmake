@@ -193,5 +193,10 @@ set_tests_properties(routes.preload.apart-policy PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter\noriginal .a LevelDB whose std::string is not known")
 set_tests_properties(routes.preload.old-policy-beside-libcxx PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-")
-set_tests_properties(routes.preload.wrapped-policy routes.preload.guarded-policy PROPERTIES
+# One that comes behind another is not the process's.
+add_test(NAME routes.preload.fork-policy-behind-debian COMMAND routes_fork_policy_name active)
+set_tests_properties(routes.preload.fork-policy-behind-debian PROPERTIES LABELS routes TIMEOUT 60 ENVIRONMENT
+  "LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>:${ROUTES_LEVELDB}:$<TARGET_FILE:routes_fork_policy>")
+set_tests_properties(routes.preload.wrapped-policy routes.preload.guarded-policy
+  routes.preload.fork-policy-behind-debian PROPERTIES
   PASS_REGULAR_EXPRESSION "^leveldb.BuiltinBloomFilter2\nleveldb_bloom .append-cxx11")

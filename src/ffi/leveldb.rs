@@ -102,8 +102,9 @@ fn has_another_policy(original: NonNull<c_void>) -> bool {
     };
     let is_old = version(c"leveldb_major_version") == Some(1)
         && version(c"leveldb_minor_version").is_some_and(|minor| minor < 18);
+    let second = modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei");
     let is_another = is_old
-        || modules::next(c"_ZN7leveldb21NewBloomFilterPolicy2Ei").is_some()
+        || second.is_some_and(|second| address::are_one(second.as_ptr(), original.as_ptr()))
         || has_other_functions(original);
     // One behind a host in our own module is not that of whoever asks. Nor may one of several be.
     is_another && !route::host_is_linked() && route::is_for_all(original.as_ptr())
