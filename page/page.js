@@ -262,6 +262,11 @@ function showRates(n, m, k, set) {
 
 // --- A key and its probes ---
 
+// How many bits a key has, and how many of them were clear: several probes may meet in one.
+function bitsOf({ found, positions }) {
+  return { all: new Set(positions).size, clear: new Set(positions.filter((_, j) => !found[j])).size };
+}
+
 async function ask(text) {
   $("check-key").value = text;
   state.ask = text;
@@ -271,8 +276,8 @@ async function ask(text) {
   if (!result) return;
   const name = quoted(text);
   if (!bloom.mayMatch(key, filter)) {
-    const clear = result.found.filter((set) => !set).length;
-    const bits = `${clear} of its ${plural(result.found.length, "bit")} ${clear === 1 ? "is" : "are"} clear`;
+    const { all, clear } = bitsOf(result);
+    const bits = `${clear} of its ${plural(all, "bit")} ${clear === 1 ? "is" : "are"} clear`;
     probes.say("miss", "Certainly absent.", `${name}: ${bits}, and one is enough. LevelDB skips the read.`);
   } else if (holds(text)) {
     probes.say("hit", "Maybe there, and it is.", `${name}: all of its bits are set. LevelDB reads the block and finds it.`);
@@ -300,8 +305,7 @@ async function add(texts) {
   const result = await probes.run(keyBytes(text), before, true);
   if (!result) return undefined;
   const name = quoted(text);
-  const all = new Set(result.positions).size;
-  const now = new Set(result.positions.filter((_, j) => !result.found[j])).size;
+  const { all, clear: now } = bitsOf(result);
   if (added.length === 0) return probes.say("added", "Already there.", `${name} sets no new bit.`);
   if (texts.length > 1) {
     const why = `The last was ${name}.${left > 0 ? ` ${full(left)}` : ""}`;

@@ -269,10 +269,11 @@ test("a bit that is no longer there is not chosen", async () => {
 
 test("probes that meet in a bit are both named in it", async () => {
   page = await open({}, `${address}#bits=1&k=30&room=1`);
-  await check("kiwi");
+  const said = await check("kiwi");
   const { positions } = positionsOf(Buffer.from("kiwi"), 30, 64);
   const expected = [...new Set(positions)].map((bit) => [bit, [...positions.keys()].filter((j) => positions[j] === bit).join()]);
   assert.ok(expected.some(([, label]) => label.includes(",")));
+  assert.match(said, new RegExp(`“kiwi”: ${expected.length} of its ${expected.length} bits are clear,`));
   assert.deepEqual(await page.evaluate(() => bits.marks.map(({ bit, label }) => [bit, label])), expected);
 });
 
