@@ -160,7 +160,9 @@ test("a key is added, and its probes are shown with the arithmetic", async () =>
   assert.match(await add("quince"), /Added\./);
   assert.match(await add("quince"), /Already there/);
   assert.match(await check("quince"), /Maybe there, and it is/);
-  for (const key of ["quince", "b", "papaya", ""]) {
+  // And one whose hash begins with a zero.
+  const small = Array.from({ length: 100 }, (_, i) => `k${i}`).find((key) => positionsOf(Buffer.from(key), 6, 64).h < 1 << 28);
+  for (const key of ["quince", "b", "papaya", "", small]) {
     await check(key);
     const filter = Buffer.from(await shownHex(), "hex");
     const m = (filter.length - 1) * 8;
@@ -236,6 +238,19 @@ test("a bit that is clicked names its keys", async () => {
   }
 });
 
+// Red, green, blue and opacity in the middle of each bit's cell.
+const cells = () => page.evaluate(() => {
+  const { canvas, filter, layout } = bits;
+  const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+  return Array.from({ length: filter.length * 8 }, (_, bit) => {
+    const [x, y] = bits.place(bit).map((at) => Math.floor((at + 3 + layout.cell / 2 - 1) * devicePixelRatio));
+    const at = (y * canvas.width + x) * 4;
+    return [...data.slice(at, at + 4)];
+  });
+});
+
 test("a key that is pointed at shows its bits, as long as no other's are shown", async () => {
   const glowing = () => page.evaluate(() => [...bits.glow].sort((a, b) => a - b));
   const drawn = () => page.evaluate(() => bits.canvas.toDataURL());
@@ -246,12 +261,18 @@ test("a key that is pointed at shows its bits, as long as no other's are shown",
   assert.equal(await drawn(), marked);
   await page.evaluate(() => probes.clear());
   const before = await drawn();
+  const bright = await cells();
   await page.mouse.move(0, 0);
   await point("fig");
-  const m = 8 * (Buffer.from(await shownHex(), "hex").length - 1);
+  const filter = Buffer.from(await shownHex(), "hex");
+  const m = 8 * (filter.length - 1);
   const { positions } = positionsOf(Buffer.from("fig"), 6, m);
   assert.deepEqual(await glowing(), [...new Set(positions)].sort((a, b) => a - b));
   assert.notEqual(await drawn(), before);
+  // The bits that others set step back.
+  const others = [...Array(m).keys()].filter((bit) => filter[bit >> 3] & (1 << (bit & 7)) && !positions.includes(bit));
+  const dimmed = await cells();
+  assert.deepEqual([...bright.keys()].filter((bit) => String(dimmed[bit]) !== String(bright[bit])), others);
   await page.mouse.move(0, 0);
   assert.deepEqual(await glowing(), []);
   assert.equal(await drawn(), before);
@@ -302,17 +323,7 @@ test("the bits are drawn where the bytes say", async () => {
   for (const media of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }, { forcedColors: "none" }]) {
     await page.emulateMedia(media);
     await page.evaluate(() => new Promise(requestAnimationFrame));
-    const drawn = await page.evaluate(() => {
-      const { canvas, filter, layout } = bits;
-      const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
-      pen.drawImage(canvas, 0, 0);
-      const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
-      return Array.from({ length: filter.length * 8 }, (_, bit) => {
-        const [x, y] = bits.place(bit).map((at) => Math.floor((at + 3 + layout.cell / 2 - 1) * devicePixelRatio));
-        const at = (y * canvas.width + x) * 4;
-        return data.slice(at, at + 3).join();
-      });
-    });
+    const drawn = (await cells()).map((color) => color.slice(0, 3).join());
     const colors = (set) => new Set(drawn.filter((_, bit) => bit < (filter.length - 1) * 8 && ((filter[bit >> 3] >> (bit & 7)) & 1) === set));
     assert.equal(colors(1).size, 1);
     assert.equal(colors(0).size, 1);
@@ -322,8 +333,26 @@ test("the bits are drawn where the bytes say", async () => {
     // The byte for k has a color of its own.
     assert.ok(![...colors(0), ...colors(1)].includes(drawn[(filter.length - 1) * 8 + 1]));
   }
-  const text = await page.textContent("#text");
-  filter.forEach((byte, i) => assert.ok(text.includes(`byte ${i}: ${byte.toString(16).padStart(2, "0")}, `)));
+  const last = filter.length - 1;
+  const hexed = (byte) => byte.toString(16).padStart(2, "0");
+  const labels = await page.evaluate(() => {
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    const labels = [];
+    CanvasRenderingContext2D.prototype.fillText = (text) => labels.push(text);
+    bits.draw();
+    CanvasRenderingContext2D.prototype.fillText = fillText;
+    return labels;
+  });
+  assert.deepEqual(labels, [...filter].flatMap((byte, i) => [i === last ? "k = 6" : String(i), hexed(byte)]));
+  await page.fill("#k", "3");
+  const changed = Buffer.from(await shownHex(), "hex");
+  const lines = [...changed.subarray(0, last)].map((byte, i) => {
+    const set = [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => byte & (1 << bit)).map((bit) => 8 * i + bit);
+    return `byte ${i}: ${hexed(byte)}, ${set.length > 0 ? `bits ${set.join(", ")}` : "no bit set"}`;
+  });
+  assert.ok(changed.some((byte) => byte & 0x80) && changed.includes(0));
+  lines.push(`byte ${last}: 03, the number of probes, k = 3`);
+  assert.deepEqual((await page.textContent("#text")).split("\n"), lines);
 });
 
 test("the rates are what the C library estimates and measures", async () => {
@@ -339,6 +368,20 @@ test("the rates are what the C library estimates and measures", async () => {
   assert.equal(await page.textContent("#formula"), `${(100 * formula).toFixed(1)} %`);
   const label = await page.getAttribute("#by-keys svg", "aria-label");
   assert.ok(label.includes(`${(100 * formula).toFixed(1)} % at 60 keys`), label);
+  assert.deepEqual(await page.evaluate(() => [0, 9.9e-7, 2e-6, 0.000123, 0.00123, 0.0123, 0.123, 1].map(percent)),
+    ["0 %", "below 0.0001 %", "0.0002 %", "0.0123 %", "0.123 %", "1.23 %", "12.3 %", "100.0 %"]);
+  // One is not none.
+  for (const [passed, text] of [[0, "none of 10,000"], [1, "0.0100 %"]]) {
+    const found = await page.evaluate((passed) => {
+      Object.assign(state, { bits: 10, k: null, room: 200, keys: [], many: 0 });
+      do {
+        state.many++;
+        show();
+      } while (bloom.countMatches(strangers, 16, filter) !== passed && state.many < 200);
+      return document.getElementById("measured").textContent;
+    }, passed);
+    assert.equal(found, text);
+  }
 });
 
 // What a plot shows, in its axes' units, which its ticks give: the curve, the point on it, the diamond.
@@ -355,7 +398,8 @@ const plotted = (host) => page.evaluate((host) => {
   const circle = drawing.querySelector("circle.here");
   const here = point(Number(circle.getAttribute("cx")), Number(circle.getAttribute("cy")));
   const [x, y] = drawing.querySelector("path.measured").getAttribute("d").match(/-?[\d.]+/g).map(Number);
-  return { curve, here, measured: point(x, y + 7) };
+  const guide = drawing.querySelector("line.guide")?.getAttribute("x1");
+  return { curve, here, measured: point(x, y + 7), guide: guide && point(Number(guide), 0)[0] };
 }, host);
 
 test("the figures and the plots are of this filter", async () => {
@@ -371,6 +415,7 @@ test("the figures and the plots are of this filter", async () => {
     const near = (found, expected, what) => assert.ok(Math.abs(Math.log10(found / expected)) < 0.04, `${preset}, ${what}: ${found}, not ${expected}`);
     for (const [host, at, formula] of [["#by-keys", n, (keys) => rate(k, keys)], ["#by-k", k, (probes) => rate(probes, n)]]) {
       const plot = await plotted(host);
+      if (host === "#by-keys") assert.ok(Math.abs(plot.guide - room) < 0.02 * room, `${preset}: ${room} keys are expected at ${plot.guide}`);
       assert.ok(plot.curve.length > 20);
       for (const [x, y] of plot.curve) near(y, formula(x), `${host} at ${x}`);
       for (const [what, expected] of [["here", formula(at)], ["measured", measured]]) {
@@ -387,6 +432,9 @@ test("the figures and the plots are of this filter", async () => {
   assert.equal(await page.textContent("#hex-note"), "LevelDB never writes 3 probes at 10 bits per key, but it reads such a filter.");
   await page.fill("#room", "6");
   assert.equal(await page.textContent("#room-note"), "At least 64 bits in any filter");
+  // A preset is LevelDB's own filter.
+  await page.click("text=hello, world");
+  assert.equal(await shownHex(), "114000414410401006");
 });
 
 test("the texts of the plots are of this filter", async () => {
@@ -458,6 +506,7 @@ test("the state is in the address", async () => {
     ["bits=2000000000&k=2000000000&room=2000000000", [50, 30, 500]]]) {
     const shown = await open({}, `${address}#${given}&many=-1`);
     assert.deepEqual(await shown.evaluate(() => [state.bits, state.k, state.room, state.many]), [...taken, 0], given);
+    if (taken[1] === 30) assert.equal(await shown.textContent("#k-note"), "0.69 × bits per key, at most 30");
     assert.equal(await shownHex(shown).then(({ length }) => length / 2), Math.max(8, Math.ceil((taken[0] * taken[2]) / 8)) + 1);
     await shown.close();
   }
@@ -503,10 +552,15 @@ const paste = (text, of = page) => of.evaluate((text) => {
 
 test("lines that are pasted are many keys", async () => {
   await page.click("#clear");
+  assert.equal(await page.evaluate(() => String(addressed())), "bits=10&room=20");
   await paste("one\ntwo\r\nthree\n");
   assert.match(await settled(), /3 keys added/);
   await page.click("#fit");
   assert.equal(await shownHex(), cFilter(10, ["one", "two", "three"]));
+  await page.click("#clear");
+  await add("one");
+  await page.click("#fit");
+  assert.equal(await page.textContent("#hex-note"), "Byte for byte what LevelDB writes for this key.");
 });
 
 test("a page that is full says which keys it leaves out", async () => {
@@ -514,6 +568,8 @@ test("a page that is full says which keys it leaves out", async () => {
   await paste("key-0001\na1\na2\na3\na4\n0x6134\na5");
   assert.match(await settled(), /2 keys added\. The last was “a2”\. The page holds 5,000 keys: 3 are left out\./);
   assert.match(await check("a2"), /Maybe there, and it is/);
+  // There is no slider for so much room.
+  assert.ok(await page.isDisabled("#fit"));
   const filter = await shownHex();
   assert.match(await add("zebra"), /No room\. The page holds 5,000 keys: 1 is left out\./);
   assert.equal(await page.locator("#sum tbody tr").count(), 0);
@@ -700,6 +756,14 @@ test("the map shows which filter is how full", async () => {
     const said = arrays[number].length ? `${Math.round(fills[number] * 100)} % of ${8 * arrays[number].length} bits set by ` : "empty, ";
     assert.ok((await page.textContent("#file-chosen")).startsWith(`Filter ${number}: ${said}`), said);
   }
+  // Right of the last column there is none.
+  await page.evaluate(() => {
+    const { canvas, cell, columns, host } = filePart.map;
+    filePart.map.select(1);
+    const { left, top } = canvas.getBoundingClientRect();
+    host.dispatchEvent(new MouseEvent("click", { clientX: left + (columns + 0.5) * cell, clientY: top + cell / 2 }));
+  });
+  assert.equal(await page.getAttribute("#map", "aria-valuenow"), "1");
   // A fill whose share of percent is below a half and one that is above.
   const parts = fills.map((fill) => (fill * 100) % 1);
   for (const number of [parts.findIndex((part) => part > 0.01 && part < 0.49), parts.findIndex((part) => part > 0.51)]) {
@@ -827,6 +891,14 @@ test("of two files the last is shown, however long the first takes, or neither",
   assert.deepEqual(await open([first, ["bad", "", 0]]), ["bad", "note trouble", undefined, true]);
   assert.deepEqual(await open([["bad", "", 300], first]), ["first", "note", 3000, false]);
   assert.deepEqual(await open([["bad", "", 0]]), ["bad", "note trouble", undefined, true]);
+  // Nor is it shown below what is said of something else that came in between.
+  const refused = await page.evaluate(async (content) => {
+    const opening = filePart.open(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], "first"));
+    filePart.refuse("That is none.");
+    await opening;
+    return [document.getElementById("file-note").textContent, document.getElementById("file-part").hidden];
+  }, slow);
+  assert.deepEqual(refused, ["That is none.", true]);
 });
 
 test("a file's memory is its own, and as large as WebAssembly's gets", async () => {
@@ -947,11 +1019,13 @@ test("of several filter blocks LevelDB's own is shown, and the others are named"
   }
   assert.doesNotMatch(await drop(stockTable({ keys: FRUIT })), /as well/);
   // As where the filter block ends too early.
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
+    await filePart.find("fig");
     filePart.table.filters.length = 0;
-    filePart.find("fig");
+    await filePart.find("fig");
   });
   assert.match(await settled(page, "#file-verdict"), /^!No filter\. The block at byte 0 has none, and LevelDB reads it\.$/);
+  assert.equal(await page.textContent("#file-sum"), "");
 });
 
 test("a lost key and another policy's filters are called that", async () => {
@@ -1117,7 +1191,7 @@ test("a file that was made to take time does not hold the page", async () => {
 
   // As many filters as the page takes.
   const filters = 1 << 18;
-  const small = Buffer.concat([Buffer.from(Array.from({ length: 2 * filters }, (_, i) => [0xff, 6, 0, 6][i % 4])), words(Array.from({ length: filters + 2 }, (_, i) => 2 * Math.min(i, filters))), Buffer.from([11])]);
+  const small = Buffer.concat([Buffer.from(Array.from({ length: 2 * filters }, (_, i) => [0xff, 6, 0x0f, 6][i % 4])), words(Array.from({ length: filters + 2 }, (_, i) => 2 * Math.min(i, filters))), Buffer.from([11])]);
   await page.evaluate(() => {
     const { beginPath } = CanvasRenderingContext2D.prototype;
     globalThis.shapes = 0;
@@ -1132,13 +1206,13 @@ test("a file that was made to take time does not hold the page", async () => {
     const { canvas, cell, columns, host } = filePart.map;
     const pen = new OffscreenCanvas(columns * cell, 2 * cell).getContext("2d", { willReadFrequently: true });
     pen.drawImage(canvas, 0, 0);
-    const at = (i) => [...pen.getImageData(((i % columns) + 0.5) * cell, (Math.floor(i / columns) + 0.5) * cell, 1, 1).data.slice(0, 3)].join();
+    const at = (i, y) => [...pen.getImageData(((i % columns) + 0.5) * cell, Math.floor(i / columns) * cell + y, 1, 1).data.slice(0, 3)].join();
     const style = getComputedStyle(host);
     const [set, clear] = ["set", "clear"].map((name) => style.getPropertyValue(`--${name}`).match(/\d+/g).slice(0, 3).join());
     const some = [1, 2, columns - 2, columns + 1, columns + 2];
-    return [some.map(at), some.map((i) => (i % 2 ? clear : set))];
+    return [some.map((i) => [at(i, 1), at(i, 4)]), some.map((i) => [i % 2 ? clear : set, set])];
   });
-  assert.deepEqual(drawn, wanted, "every other filter is full");
+  assert.deepEqual(drawn, wanted, "every other filter is full, and the rest half full, from the foot");
   // What takes longest where there is nothing to see.
   const shapes = await page.evaluate(() => globalThis.shapes);
   assert.ok(shapes < 1000, `${shapes} shapes`);
@@ -1273,11 +1347,16 @@ test("the numbers in its sentences are those of the filter", async () => {
   const bitsSet = (filter) => filter.subarray(0, -1).reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
   const before = Buffer.from(await shownHex(), "hex");
   assert.equal(await page.textContent("#array-note"), `200 bits in 25 bytes, ${bitsSet(before)} of them set, and one byte for k`);
-  const own = [...new Set(positionsOf(Buffer.from("quince"), 6, 200).positions)];
+  const { positions } = positionsOf(Buffer.from("quince"), 6, 200);
+  const own = [...new Set(positions)];
   const old = own.filter((bit) => before[bit >> 3] & (1 << (bit & 7))).length;
   assert.ok(old > 0 && old !== own.length - old, `${old} of ${own.length}`);
   assert.equal(await add("quince"), `+Added. “quince” has ${own.length} bits; ${old} of them set before.`);
+  assert.deepEqual(await page.locator("#sum tbody td:last-child").allTextContents(),
+    positions.map((bit) => (before[bit >> 3] & (1 << (bit & 7)) ? "• was set" : "+ set now")));
   assert.match(await page.textContent("#hex-note"), /it would size this one for the 21 that are in it\.$/);
+  await page.click("#clear");
+  assert.equal(await add("quince"), `+Added. “quince” has ${own.length} bits; none was set before.`);
   for (const [bits, room, note] of [[9, 7, "At least 64 bits in any filter"], [8, 8, "64 bits, in whole bytes"]]) {
     await page.fill("#bits", String(bits));
     await page.fill("#room", String(room));
@@ -1461,9 +1540,12 @@ test("it can be used from the keyboard alone", async () => {
   assert.equal(await page.textContent("#room-out"), "21");
   await tabTo("clear");
   await tabTo("file");
-  await drop(stockTable({ keys: USERS }));
+  await drop(stockTable({ keys: USERS, values: [100] }));
+  const { columns, filters } = await page.evaluate(() => ({ columns: filePart.map.columns, filters: filePart.map.filters.length }));
+  assert.ok(filters > columns + 1, "more than a row");
   await tabTo("map");
-  for (const [key, filter] of [["Home", "0"], ["ArrowRight", "1"], ["Alt+ArrowRight", "1"], ["Control+End", "1"], ["ArrowLeft", "0"]]) {
+  for (const [key, filter] of [["Home", "0"], ["ArrowRight", "1"], ["Alt+ArrowRight", "1"], ["Control+End", "1"], ["ArrowDown", `${columns + 1}`],
+    ["ArrowUp", "1"], ["ArrowUp", "1"], ["End", `${filters - 1}`], ["ArrowDown", `${filters - 1}`], ["Home", "0"], ["ArrowLeft", "0"]]) {
     await page.keyboard.press(key);
     assert.equal(await page.getAttribute("#map", "aria-valuenow"), filter, key);
   }
