@@ -93,8 +93,9 @@ The object that --json prints; what is not known is null, rates are shares of 1:
              problem_count, lost (key, key_hex, sequence, deletion, data_block,
              filter, outside), and the figures
   total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
-             data_blocks, data_bytes, data_bytes_decompressed, entries,
-             deletions, filter_block_bytes, filters, slots, empty_slots,
+             data_blocks, data_bytes, filter_block_bytes (all three kinds of
+             blocks as they are stored, with trailers), data_bytes_decompressed,
+             entries, deletions, filters, slots, empty_slots,
              blocks_without_slot, keys_outside (of the ranges that the MANIFEST
              gives their tables); bloom, of filters in LevelDB's format: bytes,
              bits, bits_set, fill, fill_histogram (in steps of 5 %), probes

@@ -277,7 +277,7 @@ impl Scan {
 
     fn table(&mut self, table: &Table<TableFile, Fast>, come_to: &dyn Fn(u64)) {
         self.report.opened = table.metaindex_error().is_none();
-        self.report.sums.index_bytes = table.footer().index.size;
+        self.report.sums.index_bytes = stored_len(table, table.footer().index);
         if let Some(error) = table.metaindex_error() {
             self.problem(error.clone());
         }

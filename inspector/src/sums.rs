@@ -14,6 +14,7 @@ pub struct Sums {
     pub tables: u64,
     pub tables_with_filters: u64,
     pub file_bytes: u64,
+    /// As stored, with trailers.
     pub index_bytes: u64,
     pub data_blocks: u64,
     /// As stored, with trailers.

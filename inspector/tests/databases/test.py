@@ -370,8 +370,14 @@ class Golden(unittest.TestCase):
             total, bloom = found["total"], found["total"]["bloom"]
             self.assertEqual(total["file_bytes"], sum(map(len, files)))
             self.assertEqual([each["file_bytes"] for each in found["tables"]], [*map(len, files)])
-            if not compression:
-                self.assertEqual(total["index_bytes"], sum(tables.Table(file).index[1] for file in files))
+            footers = [file[-48:] for file in files]
+            metaindexes = [tables.read_handle(footer) for footer in footers]
+            indexes = [tables.read_handle(footer, at)[0] for footer, (_, at) in zip(footers, metaindexes)]
+            self.assertEqual(total["index_bytes"], sum(size + tables.TRAILER for _, size in indexes))
+            # Nothing else is in a file.
+            named = sum(total[name] for name in ("data_bytes", "filter_block_bytes", "index_bytes"))
+            others = sum(size + tables.TRAILER + 48 for (_, size), _ in metaindexes)
+            self.assertEqual(named + others, total["file_bytes"])
             said = f"{total['file_bytes'] / (1 << 20):.1f} MiB, {total['data_blocks']:,} data blocks"
             self.assertIn(said, " ".join(command("verify", path).stdout.split()))
             text = command("inspect", path).stdout
