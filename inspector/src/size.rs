@@ -289,7 +289,7 @@ fn plot(keys: usize, chosen: Option<i32>) -> String {
     for bits in (10..=40).step_by(10) {
         let _ = write!(axis, "{bits:>10}");
     }
-    let _ = writeln!(text, "{:>11}{axis} bits per key", "");
+    let _ = writeln!(text, "{:>12}{axis} bits per key", "");
     text
 }
 

@@ -2719,6 +2719,11 @@ class Reports(unittest.TestCase):
             row = min(15, round(-3 * math.log10(rate)))
             column = [line.split("|")[1].ljust(44)[bits - 1] for line in lines]
             self.assertEqual("".join(column), " " * row + "*O"[bits == 10] + " " * (15 - row), bits)
+        # The digits below end in the columns that they name.
+        axis = command("size", "--plot").stdout.split("\n")
+        [axis] = [line for line in axis if line.endswith(" bits per key") and line.startswith(" ")]
+        self.assertEqual({number.end() - 12: number[0] for number in re.finditer(r"\d+", axis)},
+                         {10: "10", 20: "20", 30: "30", 40: "40"})
         for bits, said in ("1", "; O is 1"), ("44", "; O is 44"), ("45", "; 45 is not in it"), ("0", "; 0 is not in it"):
             plot = command("size", "--bits-per-key", bits, "--plot").stdout
             self.assertIn(f"False positives by bits per key{said}\n", plot)
