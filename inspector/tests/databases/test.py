@@ -362,14 +362,18 @@ class Golden(unittest.TestCase):
                 for each in inspect(path)["tables"]])
 
     def test_text_and_json_say_what_is_in_the_files(self):
+        paths = []
         for compression in 0, 1:
-            path = by_leveldb("in-the-files", 6000, 1000, compression)
+            path = by_leveldb(f"in-the-files-{compression}", 6000, 1000, compression)
+            paths.append(path)
             files = [read(file) for file in sorted(glob.glob(os.path.join(path, "*.ldb")))]
             self.assertGreater(len(files), 1 - compression)
             found = inspect(path)
             total, bloom = found["total"], found["total"]["bloom"]
             self.assertEqual(total["file_bytes"], sum(map(len, files)))
             self.assertEqual([each["file_bytes"] for each in found["tables"]], [*map(len, files)])
+            for each in found["tables"]:
+                self.assertEqual(os.path.basename(each["path"]), f"{each['number']:06}.ldb")
             footers = [file[-48:] for file in files]
             metaindexes = [tables.read_handle(footer) for footer in footers]
             indexes = [tables.read_handle(footer, at)[0] for footer, (_, at) in zip(footers, metaindexes)]
@@ -380,6 +384,9 @@ class Golden(unittest.TestCase):
             self.assertEqual(named + others, total["file_bytes"])
             said = f"{total['file_bytes'] / (1 << 20):.1f} MiB, {total['data_blocks']:,} data blocks"
             self.assertIn(said, " ".join(command("verify", path).stdout.split()))
+            checked = json.loads(command("verify", "--json", path).stdout)["tables"]
+            for name in "data_blocks", "entries":
+                self.assertEqual([each[name] for each in checked], [each[name] for each in found["tables"]])
             text = command("inspect", path).stdout
 
             def near(pattern, *expected):
@@ -392,10 +399,18 @@ class Golden(unittest.TestCase):
             near(r"  fill +([\d.]+) % of", 100 * bloom["bits_set"] / bloom["bits"])
             near(r"positives +([\d.]+) % estimated, ([\d.]+) % measured",
                  *(100 * bloom[f"false_positive_rate_{how}"] for how in ("estimated", "measured")))
+            self.assertIn(f" measured with {bloom['absent_keys_asked']:,} absent keys\n", text)
             self.assertEqual("not compressed" in text, not compression)
-            stored = re.search(r"data blocks +[\d,]+ of ([\d.]+) (B|KiB) on", text).groups()
-            mean = total["data_bytes"] / total["data_blocks"]
-            self.assertAlmostEqual(float(stored[0]) * (1024 if stored[1] == "KiB" else 1), mean, delta=60)
+
+            def blocks_are(total):
+                said = re.findall(r"([\d.]+) (B|KiB) (on average|decompressed)", text)
+                of = {"on average": "data_bytes", "decompressed": "data_bytes_decompressed"}
+                for number, unit, what in said:
+                    mean = total[of[what]] / total["data_blocks"]
+                    self.assertAlmostEqual(float(number) * (1024 if unit == "KiB" else 1), mean, delta=60, msg=what)
+                return len(said)
+
+            self.assertEqual(blocks_are(total), 1 + compression)
             levels = collections.Counter(each["level"] for each in found["tables"])
             self.assertIn("(" + ", ".join(f"{n} in level {level}" for level, n in sorted(levels.items())) + ")", text)
             rows = re.findall(r"^\d+\.ldb .* ([\d.]+) % +([\d.]+) %$", text, re.MULTILINE)
@@ -403,6 +418,14 @@ class Golden(unittest.TestCase):
                 self.assertAlmostEqual(float(row[0]), 100 * each["bloom"]["fill"], delta=0.06)
                 self.assertAlmostEqual(float(row[1]), 100 * each["bloom"]["false_positive_rate_measured"],
                                        delta=0.006)
+        # Blocks of which some are compressed.
+        text = command("inspect", *paths).stdout
+        self.assertEqual((blocks_are(inspect(*paths)["total"]), "not compressed" in text), (2, False))
+        # Filters that are a larger share.
+        small = by_leveldb("in-the-files-small", 6000, 20)
+        text, total = command("inspect", small).stdout, inspect(small)["total"]
+        near(r"filter bytes .*, ([\d.]+) % of the", 100 * total["filter_block_bytes"] / total["file_bytes"])
+        near(r"The filters take .*, ([\d.]+) % of", 100 * total["filter_block_bytes"] / total["file_bytes"])
         without = by_leveldb("in-the-files-without", 500, 20, bits_per_key=-1)
         self.assertIn("6,500 entries read, 6,000 of them checked",
                       " ".join(command("verify", path, without).stdout.split()))
@@ -414,6 +437,8 @@ class Golden(unittest.TestCase):
         all_ = keys(0, 300)
         path = database("deletions", *[(1, 5 + i, of(all_[at:at + 100], all_[at:at + n]), all_[at], all_[at + 99])
                                        for i, (at, n) in enumerate(((0, 40), (100, 0), (200, 7)))])
+        for key, what in (all_[0], "a deletion"), (all_[40], "a value of "):
+            self.assertIn(f"  found: the block holds {what}", command("probe", path, key.decode()).stdout)
         # One that is not in use counts nowhere.
         written(os.path.join(path, "000009.ldb"), of(all_[:50], all_[:50]))
         found = inspect(path)
@@ -452,6 +477,9 @@ class Golden(unittest.TestCase):
                 yes += bloom.may_match(key, filter_)
         measured = inspect(path)["total"]["bloom"]["false_positive_rate_measured"]
         self.assertAlmostEqual(measured, yes / asked, delta=0.003)
+        # Of filters that are nearly as large as each other it is that of all keys.
+        passed, asked = (inspect(path)["total"]["bloom"][f"absent_keys_{what}"] for what in ("passed", "asked"))
+        self.assertAlmostEqual(measured, passed / asked, delta=0.0005)
 
     def test_rates_have_the_weights_of_their_filters(self):
         # As after a change of the setting: one table with most of the filters' bytes, one with few.
@@ -599,6 +627,10 @@ class Golden(unittest.TestCase):
             self.assertLessEqual({(entry["value_bytes"], entry["deletion"]) for entry in entries if entry},
                                  {(100, False)})
             self.assertEqual(any(entries), number % 100 == 0 and number < 3000)
+            if number % 500 == 0:
+                said = re.findall(r"data block at byte ([\d,]+), ([\d,]+) bytes", command("probe", path, *ways[0]).stdout)
+                self.assertEqual(said, [(f"{step['data_block']:,}", f"{step['data_block_bytes']:,}")
+                                        for visit in found[0]["tables"] for step in visit["blocks"]])
         self.assertEqual(seen, {False, True})
         # What no filter is asked for is read.
         without = by_leveldb("golden-probe-without", 300, 100, bits_per_key=-1)
@@ -1314,6 +1346,7 @@ class Unusual(unittest.TestCase):
             self.assertEqual([(os.path.basename(visit["path"]), visit["blocks"][0]["entry"]["sequence"])
                               for visit in found],
                              [(f"{number:06}.ldb", sequences[number]) for number in numbers])
+            self.assertEqual({visit["level"] for visit in found}, {0})
             text = " ".join(command("probe", *way, path, "k").stdout.split())
             n = len(numbers)
             self.assertRegex(text, f"{n} of 3 tables looked at: .*{n} filters? (is|are) asked, 0 say no; "
@@ -1604,6 +1637,8 @@ class Unusual(unittest.TestCase):
                 done = run(program, "verify", path, check=False, **other)
                 self.assertEqual(done.returncode, 2, done.stdout)
                 self.assertIn(text, done.stdout)
+                said = run(program, "verify", "--json", path, check=False, **other)
+                self.assertEqual((said.returncode, json.loads(said.stdout)["sound"]), (2, False))
                 self.assertNotRegex(done.stdout, "DAMAGED|does not open")
                 # Nothing is said of keys that nobody saw.
                 self.assertEqual("no key is lost" in done.stdout, closed == manifest, done.stdout)
@@ -1647,7 +1682,8 @@ class Unusual(unittest.TestCase):
         found = inspect(path)
         self.assertEqual(found["total"], before["total"])
         self.assertEqual((before["unused_tables"], before["unused_entries"]), (0, 0))
-        self.assertEqual((found["unused_tables"], found["unused_entries"]), (3, 3500))
+        for of in found, json.loads(command("verify", "--json", path).stdout):
+            self.assertEqual((of["unused_tables"], of["unused_entries"]), (3, 3500))
         [note] = [note["text"] for note in found["notes"] if note not in before["notes"]]
         self.assertIn("3 tables (3,500 entries) are not in the MANIFEST", note)
         self.assertIsNone(json.loads(command("inspect", "--quick", "--json", path).stdout)[
@@ -2446,6 +2482,9 @@ class Notes(unittest.TestCase):
                                                   each=30))
             self.assertEqual("match-all" in notes, text is not None, probes)
             self.assertIn(text or "", notes.get("match-all", ""))
+            [match_all] = {inspect(*way, os.path.join(WORK, "notes-match-all"))["total"]["bloom"]["match_all"]
+                           for way in ((), ("--quick",))}
+            self.assertEqual(match_all, 7 if text else 0)
             figures = command("inspect", "--quick", os.path.join(WORK, "notes-match-all")).stdout
             self.assertEqual("a number not known set" in figures, probes > 30, figures)
 
@@ -2465,6 +2504,16 @@ class Notes(unittest.TestCase):
         text = command("inspect", path).stdout
         self.assertRegex(text, r"keys per filter +not known\n")
         self.assertRegex(text, r"bits per key .*what is spent is not known\n")
+        page = os.path.join(WORK, "notes-damaged.html")
+
+        def where_bits_go(of):
+            notes = json.loads(command("inspect", "--json", "--html", page, of).stdout)["notes"]
+            return ([note["text"] for note in notes if note["topic"] == "cost"],
+                    re.findall(r'aria-label="bits of a key: ([^"]*)"', read(page).decode()))
+
+        folder_ = os.path.dirname(path)
+        self.assertEqual(where_bits_go(path), ([], []))
+        self.assertEqual(where_bits_go(folder_), where_bits_go(os.path.join(folder_, "000006.ldb")))
 
     def test_blocks_without_a_filter(self):
         pairs = [(key, b"v" * 100) for key in keys(0, 200)]
@@ -2475,13 +2524,20 @@ class Notes(unittest.TestCase):
             data = tables.write(blocks, Bloom().create, most_filters=most)
             for way in (), ("--quick",):
                 notes = self.notes("uncovered", data, way=way)
+                found = json.loads(command("inspect", "--json", *way, os.path.join(WORK, "notes-uncovered")).stdout)
+                self.assertEqual(found["total"]["blocks_without_slot"], int(text.split()[0]) if text else 0)
                 self.assertEqual("uncovered" in notes, text is not None, (most, way))
                 self.assertIn(text or "", notes.get("uncovered", ""))
 
     def test_tables_without_filters(self):
-        without, with_ = by_leveldb("notes-without", 100, 20, bits_per_key=-1), by_leveldb("notes-with", 100, 20)
-        for paths, text in (([with_], None), ([without], "There are no filters: no policy was set"),
-                            ([with_, without], "1 of 2 tables have no filters: they were written without")):
+        without, also = (by_leveldb(f"notes-without-{n}", 100, 20, bits_per_key=-1) for n in (1, 2))
+        with_ = by_leveldb("notes-with", 100, 20)
+        for paths, text, quick in (([with_], None, ""), ([without], "There are no filters: no policy was set", None),
+                                   ([with_, without, also], "2 of 3 tables have no filters: they were written without",
+                                    ", without those of 2 tables of which no filters are known")):
+            estimated = re.findall(r"^  entries +about \d+ by the filters(.*)$", command("inspect", "--quick", *paths).stdout,
+                                   re.MULTILINE)
+            self.assertEqual(estimated, [] if quick is None else [quick])
             notes = {note["topic"]: note["text"] for note in inspect(*paths)["notes"]}
             self.assertEqual("no-filters" in notes, text is not None)
             self.assertIn(text or "", notes.get("no-filters", ""))
