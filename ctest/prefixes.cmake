@@ -1,0 +1,73 @@
+# cmake -DSOURCE_DIR=... -DBUILD_DIR=... -DWORK_DIR=... -DVERSION=... -DGENERATOR=... -DC_COMPILER=...
+# -DCARGO=... -P prefixes.cmake: what is decided when it is configured, for the system's own folders and
+# as a part of another project. The libraries are those of BUILD_DIR, so that none is built again.
+cmake_minimum_required(VERSION 3.16)
+
+function(run output)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE result
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(result)
+    message(FATAL_ERROR "${ARGN}: ${result}\n${text}\n${errors}")
+  endif()
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+find_program(PKG_CONFIG pkg-config)
+if(NOT PKG_CONFIG)
+  message(FATAL_ERROR "pkg-config is not installed")
+endif()
+file(REMOVE_RECURSE "${WORK_DIR}")
+set(configure "${CMAKE_COMMAND}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C_COMPILER}"
+  "-DLEVELDB_BLOOM_CARGO=${CARGO}")
+unset(ENV{DESTDIR})
+
+# In /usr pkg-config tells programs of no folder: it would be in front of other packages' own.
+run(ignored ${configure} -S "${SOURCE_DIR}" -B "${WORK_DIR}/usr" -DCMAKE_INSTALL_PREFIX=/usr)
+set(ENV{PKG_CONFIG_PATH} "${WORK_DIR}/usr/installed")
+run(said "${PKG_CONFIG}" --cflags --libs leveldb_bloom)
+string(STRIP "${said}" said)
+if(NOT said STREQUAL "-lleveldb_bloom")
+  message(SEND_ERROR "in /usr pkg-config says '${said}'")
+endif()
+
+# A part of another project, whose licence is its own, with a libdir outside of the prefix, as Nix has it.
+set(another "${WORK_DIR}/another")
+file(WRITE "${another}/LICENSE" "another project's\n")
+file(WRITE "${another}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.16)
+project(another LANGUAGES C)
+set(LEVELDB_BLOOM_INSTALL ON)
+add_subdirectory(\"${SOURCE_DIR}\" leveldb_bloom)
+install(FILES LICENSE DESTINATION \"\${CMAKE_INSTALL_DOCDIR}\")
+")
+set(prefix "${another}/prefix")
+set(libdir "${another}/libdir")
+run(ignored ${configure} -S "${another}" -B "${another}/build" "-DCMAKE_INSTALL_PREFIX=${prefix}"
+  "-DCMAKE_INSTALL_LIBDIR=${libdir}" -DCMAKE_INSTALL_DOCDIR=share/doc/another)
+run(ignored "${CMAKE_COMMAND}" -E copy_directory "${BUILD_DIR}/lib" "${another}/build/leveldb_bloom/lib")
+run(ignored "${CMAKE_COMMAND}" --install "${another}/build" --strip)
+
+file(STRINGS "${prefix}/share/doc/another/LICENSE" said)
+if(NOT said STREQUAL "another project's")
+  message(SEND_ERROR "the licence of the other project is '${said}'")
+endif()
+if(NOT EXISTS "${prefix}/share/doc/leveldb_bloom/LICENSE")
+  message(SEND_ERROR "there is no licence of leveldb_bloom")
+endif()
+foreach(name libleveldb_bloom.so.${VERSION} libleveldb_bloom.a)
+  file(SIZE "${BUILD_DIR}/lib/${name}" before)
+  file(SIZE "${libdir}/${name}" after)
+  if(NOT after LESS before)
+    message(SEND_ERROR "not stripped: ${libdir}/${name}")
+  endif()
+endforeach()
+set(ENV{PKG_CONFIG_PATH} "${libdir}/pkgconfig")
+foreach(pair "prefix;${prefix}" "libdir;${libdir}" "includedir;${prefix}/include")
+  list(GET pair 0 variable)
+  list(GET pair 1 expected)
+  run(said "${PKG_CONFIG}" --variable=${variable} leveldb_bloom)
+  get_filename_component(said "${said}" REALPATH)
+  get_filename_component(expected "${expected}" REALPATH)
+  if(NOT said STREQUAL expected)
+    message(SEND_ERROR "pkg-config has the ${variable} '${said}' and not ${expected}")
+  endif()
+endforeach()
