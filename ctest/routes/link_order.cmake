@@ -76,6 +76,32 @@ foreach(linker bfd gold lld)
     LINE ${ours_static} ${archives_cxx} -static-libstdc++ -static-libgcc)
   link_test(wholly-static ${variant} EXPECT ${ours} LINE -static ${ours_static} ${archives_cxx})
 endforeach()
+# With each string that there is.
+set(string_cxx11 "${ROUTES_GXX}")
+set(string_copy-on-write "${ROUTES_GXX}" -D_GLIBCXX_USE_CXX11_ABI=0)
+set(string_libc++ "${ROUTES_CLANGXX}" -stdlib=libc++)
+set(more_libc++ -lc++abi)
+foreach(string cxx11 copy-on-write libc++)
+  route_test(link.wholly-static.only-writes.${string} LINK NO_DATABASES ROUTES append-${string}
+    CONTROL "${CMAKE_COMMAND}" -E echo
+    COMMAND ${string_${string}} -std=c++17 -O2 -static "${CMAKE_CURRENT_SOURCE_DIR}/only_writes.cc"
+      ${ours_static} ${more_${string}} -lpthread)
+endforeach()
+
+# Hosts that nobody recognises, behind the archive in the program: what is linked as the LevelDB's own
+# leveldb_filterpolicy_create is the archive's where that LevelDB has none.
+foreach(host bare create)
+  program(archive_on_fake_${host} C PARTS fake_user database
+    LINK -Wl,-u,_ZN7leveldb20NewBloomFilterPolicyEi leveldb_bloom::static routes_fake_${host} ${libdl})
+endforeach()
+route_test(link.static-unknown-host NO_DATABASES
+  SAYS "active: original (a LevelDB whose std::string is not known)"
+    "made by: libroutes_fake_bare" "filter: original" "negative: original, no bits"
+  CONTROL $<TARGET_FILE:routes_on_fake_bare> COMMAND $<TARGET_FILE:routes_archive_on_fake_bare>)
+route_test(link.static-unknown-host-with-c-api NO_DATABASES ROUTES delegate
+  SAYS "active: leveldb_bloom (delegate)" "made by: routes_archive_on_fake_create" "filter: bloom"
+  CONTROL $<TARGET_FILE:routes_on_fake_create>
+  COMMAND $<TARGET_FILE:routes_archive_on_fake_create>)
 
 # The program hides its LevelDB, and its strings are known by other names than their members'.
 route_test(link.hidden-cxx20 ROUTES append-cxx11
