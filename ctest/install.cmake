@@ -2,14 +2,7 @@
 # -P install.cmake: installs to somewhere and moves it. Then each component by itself, stripped.
 cmake_minimum_required(VERSION 3.16)
 
-function(run output)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE ignored RESULT_VARIABLE result
-    OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(result)
-    message(FATAL_ERROR "${ARGN}: ${result}")
-  endif()
-  set(${output} "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 # The files in a folder, and links to files.
 function(list_files output folder)
@@ -21,12 +14,7 @@ endfunction()
 set(stage "${INSTALLED_DIR}-stage")
 file(REMOVE_RECURSE "${stage}" "${INSTALLED_DIR}")
 set(ENV{DESTDIR} "${stage}")
-execute_process(
-  COMMAND "${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix /opt/leveldb_bloom
-  RESULT_VARIABLE result)
-if(result)
-  message(FATAL_ERROR "cmake --install failed: ${result}")
-endif()
+run(ignored "${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix /opt/leveldb_bloom)
 file(RENAME "${stage}/opt/leveldb_bloom" "${INSTALLED_DIR}")
 
 list_files(files "${INSTALLED_DIR}")

@@ -3,14 +3,7 @@
 # as a part of another project. The libraries are those of BUILD_DIR, so that none is built again.
 cmake_minimum_required(VERSION 3.16)
 
-function(run output)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE result
-    OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(result)
-    message(FATAL_ERROR "${ARGN}: ${result}\n${text}\n${errors}")
-  endif()
-  set(${output} "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 find_program(PKG_CONFIG pkg-config)
 if(NOT PKG_CONFIG)

@@ -3,19 +3,12 @@
 # the archive in it shows.
 cmake_minimum_required(VERSION 3.16)
 
-function(run output)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text RESULT_VARIABLE result)
-  if(result)
-    message(FATAL_ERROR "${ARGN}: ${result}")
-  endif()
-  set(${output} "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 # The exports, against the list in the source tree.
 file(STRINGS "${SYMBOLS}" expected)
 function(compare_exports library)
   run(exported nm --dynamic --defined-only --format=just-symbols "${library}")
-  string(REGEX REPLACE "\n+$" "" exported "${exported}")
   string(REPLACE "\n" ";" exported "${exported}")
   list(SORT exported)
   list(FILTER exported EXCLUDE REGEX "${ARGN}")
