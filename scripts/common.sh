@@ -149,4 +149,7 @@ $configured"
   [ -n "${CARGO_TARGET_DIR-}" ] ||
     [[ $(cargo metadata --no-deps --format-version 1 2>/dev/null) == *"\"target_directory\":\"$root/target\""* ]] ||
     export CARGO_TARGET_DIR=$root/target
+  # Cargo says "Permission denied", and not of what.
+  { mkdir -p "$target" && [ -w "$target" ]; } 2>/dev/null ||
+    fail "What is built goes into $target, which cannot be written. Set CARGO_TARGET_DIR to a folder that can."
 }
