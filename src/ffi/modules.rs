@@ -143,17 +143,14 @@ pub(super) fn others_have(names: &[&CStr]) -> usize {
 }
 
 /// Fills `found` with the modules' definitions of these names, in the order in which they were
-/// loaded, each once; returns how many there are, as far as there is room.
+/// loaded; returns how many there are, as far as there is room.
 #[inline(never)]
 fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
     let mut len = 0;
     elf::in_every_module(&mut |(tables, _): (&Tables, &CStr)| {
         for name in names {
             let definition = tables.definition(name);
-            if definition.is_null() || found.contains(&definition) {
-                continue;
-            }
-            if let Some(place) = found.get_mut(len) {
+            if let Some(place) = found.get_mut(len).filter(|_| !definition.is_null()) {
                 *place = definition;
                 len += 1;
             }
