@@ -11,6 +11,14 @@
 #include <string>
 #include <type_traits>
 
+// These forks have their own headers elsewhere: leveldb/db.h would be that of an installed LevelDB.
+#ifdef __has_include
+#if __has_include("db/replay_iterator.h") && \
+    (__has_include("hyperleveldb/db.h") || __has_include("pebblesdb/db.h"))
+#error "HyperLevelDB's and PebblesDB's bloom policies have another name; keep util/bloom.cc"
+#endif
+#endif
+
 #include "leveldb/db.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"
