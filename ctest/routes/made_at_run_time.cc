@@ -1,6 +1,7 @@
 // A policy whose CreateFilter is called by code that is in no module, as that of a compiler at run time is
 // (and as it looks to the function where a tool has put an address of its own in place of the caller's),
-// beside a LevelDB that only its loader sees: made_at_run_time LEVELDB.
+// beside a LevelDB that only its loader sees: made_at_run_time LEVELDB. For the filter there is no memory
+// at first: the string is looked for when there is some.
 
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
@@ -11,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+
+#include "../harness/failing_malloc.h"
 
 using CreateFilter = void (*)(const leveldb::FilterPolicy*, const leveldb::Slice*, int, std::string*);
 
@@ -44,7 +47,10 @@ int main(int argc, char** argv) {
   if (call == nullptr) return 4;
   const leveldb::Slice keys[] = {"hello", "world"};
   std::string filter;
-  call(policy, keys, 2, &filter);
+  filter.reserve(100);
+  const harness::FailingMalloc seen =
+      harness::WithFailingMalloc(0, 50, [&] { call(policy, keys, 2, &filter); });
+  if (seen.failed != 50) return 5;
   const bool found = policy->KeyMayMatch(keys[0], filter) && policy->KeyMayMatch(keys[1], filter);
   std::printf("%zu bytes, the keys are %s\n", filter.size(), found ? "found" : "lost");
   delete policy;

@@ -277,9 +277,11 @@ pub(super) fn allocate_at_last(len: usize) -> NonNull<u8> {
     }
 }
 
-const MILLISECOND: u32 = 1_000_000;
+pub(super) const MILLISECOND: u32 = 1_000_000;
 
 /// Waits for so many nanoseconds, or up to a signal.
+// Once, not in each of its callers.
+#[inline(never)]
 pub(super) fn pause(nanoseconds: u32) {
     let time = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds as _ };
     // SAFETY: a time; the second argument may be NULL.

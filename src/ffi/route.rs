@@ -30,6 +30,7 @@ use super::abi::{CreatePolicy, NewPolicy};
 use super::address;
 use super::closure::Closure;
 use super::elf::{self, Binding};
+use super::memory::{self, MILLISECOND};
 use super::modules::{self, Scope};
 use super::stats::Route;
 use super::type_info::{self, Names};
@@ -214,9 +215,6 @@ pub(super) fn find(
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
-    // Code that was made while the program runs is in no module, nor is the address that a tool
-    // puts in place of the caller's to see a function's end (the kernel's uretprobes do).
-    let caller = if address::is_in_module(caller) { caller } else { ptr::null() };
     let found = find_with(Trust::Imported, caller, linked_create, &mut *accept);
     found.or_else(|| find_with(Trust::AnyOfItsKind, caller, linked_create, accept))
 }
@@ -260,7 +258,12 @@ fn find_with(
                     Some(kind) => {
                         find_append(&scope, kind).map(|append| Way::Append(append, kind.route))
                     }
-                    None if caller.is_null() => find_unanimous(trust),
+                    // Code that was made while the program runs is in no module, nor is the address
+                    // that a tool puts in place of the caller's to see a function's end (the
+                    // kernel's uretprobes do).
+                    None if !address::is_in_module(caller) => {
+                        find_unanimous(trust, !caller.is_null())
+                    }
                     None => None,
                 };
                 way.and_then(|way| accept.call(way))
@@ -459,11 +462,13 @@ fn is_within(found: *const c_void, around: *const c_void) -> bool {
     around.is_null() || address::are_one(found, around)
 }
 
-/// The string of every LevelDB in the process, if all have the same kind.
-fn find_unanimous(trust: Trust) -> Option<Way> {
+/// The string of every LevelDB in the process, if all have the same kind. Where there is no memory to
+/// look for them in, waits for it: who makes a filter cannot go on without a way. (Who makes a policy
+/// can, and has no `caller`.)
+fn find_unanimous(trust: Trust, wait: bool) -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
-    modules::for_each(&host_names(), &mut |scope: &Scope| {
+    let mut visit = |scope: &Scope| {
         if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
             // Its base is nowhere else where nobody else sees that LevelDB.
             complete_type_info(scope);
@@ -471,7 +476,10 @@ fn find_unanimous(trust: Trust) -> Option<Way> {
             unanimous = unanimous.or(Some((append, route)));
         }
         !differ
-    });
+    };
+    while !modules::for_each(&host_names(), &mut visit) && wait {
+        memory::pause(MILLISECOND);
+    }
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
