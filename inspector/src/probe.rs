@@ -263,7 +263,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         for more in [levels.unwrap_or_default(), fate].iter().filter(|more| !more.is_empty()) {
             text += &wrap(more, "");
         }
-        complaints.into_iter().fold(text, |text, complaint| format!("{text}{complaint}\n"))
+        complaints.into_iter().fold(text, |text, complaint| text + &complaint + "\n")
     })?;
     Ok(reports::status_of(wrong, unreadable).into())
 }
