@@ -388,9 +388,13 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
         return Ok(());
     }
     let mut blocks = table.data_blocks();
+    let mut last_no = None;
     while let Some(block) = blocks.next()? {
         if filters.is_some_and(|filters| !filters.may_match(block.handle.offset, key)) {
-            visit.other_noes += 1;
+            // One filter is that of all blocks which begin in its 2 KiB.
+            let number = filters.map(|filters| filters.number_for(block.handle.offset));
+            visit.other_noes += u64::from(number != last_no);
+            last_no = number;
             continue;
         }
         let step = step(&table, block.handle, filters.as_ref(), key, &mut buffers);
@@ -489,10 +493,14 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     let (mut asked, mut noes, mut read) = (0, 0, 0);
     for visit in visits {
         text += &visit_text(&visit.path, visit);
+        let mut last_asked = None;
         for step in visit.steps.iter().filter(|_| visit.unasked.is_none()) {
-            asked += u64::from(step.filter.is_some());
+            let number = step.filter.as_ref().map(|filter| filter.number);
+            let is_new = number.is_some() && number != last_asked;
+            last_asked = number;
             let no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
-            noes += u64::from(no);
+            asked += u64::from(is_new);
+            noes += u64::from(is_new && no);
             read += u64::from(!no);
         }
         read += visit.other_reads;

@@ -778,6 +778,22 @@ class LostKeys(unittest.TestCase):
         alone = written("reverse-alone/000005.ldb", read(table_of(path)))
         self.assertIn("comparator", [note["topic"] for note in inspect(alone)["notes"]])
 
+    def test_a_filter_of_several_blocks_is_asked_once(self):
+        path = database("several-blocks", (1, 5, table(keys(0, 1000), each=5), b"key00000000", b"key00000999"),
+                        comparator=b"test.Own")
+        total, several = inspect(path)["total"], 0
+        self.assertGreater(total["data_blocks"], 3 * total["filters"])
+        for number in range(100):
+            key = f"absent{number}"
+            [probed] = json.loads(command("probe", "--json", path, key).stdout)["tables"]
+            noes, listed = probed["other_filters_that_say_no"], len(probed["blocks"])
+            filters = {step["filter"]["number"] for step in probed["blocks"]}
+            several += listed - len(filters)
+            self.assertEqual(noes + len(filters), total["filters"])
+            text = " ".join(command("probe", path, key).stdout.split())
+            self.assertRegex(text, f" {total['filters']} filters are asked, {noes} say no; {listed} data block")
+        self.assertGreater(several, 0)
+
     def test_a_comparator_without_filters(self):
         path = by_leveldb("reverse-without", 2000, 100, bits_per_key=-1, mode="reverse")
         blocks = inspect(path)["total"]["data_blocks"]
