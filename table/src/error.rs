@@ -6,6 +6,9 @@ use core::fmt;
 use crate::BlockHandle;
 use crate::block::MAX_EXPANSION;
 
+/// The last 8 bytes of RocksDB's tables, which have LevelDB's names and another footer.
+const ROCKSDB_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
+
 /// A part of a table file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -121,8 +124,13 @@ impl fmt::Display for Kind {
             }
             Kind::Magic { found } => write!(
                 f,
-                "expected the magic number {:016x} of a LevelDB table, found {found:016x}",
-                crate::MAGIC
+                "expected the magic number {:016x} of a LevelDB table, found {found:016x}{}",
+                crate::MAGIC,
+                if *found == ROCKSDB_MAGIC {
+                    ", that of RocksDB, whose tables are not read here"
+                } else {
+                    ""
+                }
             ),
             Kind::Handle { of, handle, from, to } => write!(
                 f,

@@ -2168,11 +2168,13 @@ class Paths(unittest.TestCase):
         path = written("text.txt", b"This is not a table. " * 20)
         done = command("verify", path)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"byte \d+: expected the magic number")
+        self.assertRegex(done.stdout, r"byte \d+: expected the magic number \w+ of a LevelDB table, found \w{16}\. A")
         self.assertIn("1 table is DAMAGED", done.stdout)
         self.assertNotIn("no key is lost", done.stdout)
         done = command("verify", written("short.ldb", b"short"))
         self.assertIn("expected at least 48 bytes, found 5", done.stdout)
+        rocksdb = command("verify", written("of-rocksdb.sst", bytes(40) + struct.pack("<Q", 0x88E241B785F4CFF7)))
+        self.assertIn("found 88e241b785f4cff7, that of RocksDB, whose tables are not read here\n", rocksdb.stdout)
         self.assertIn("found 0", command("verify", written("nothing.ldb", b"")).stdout)
 
     def test_a_database_without_tables(self):
