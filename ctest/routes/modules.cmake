@@ -117,3 +117,12 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
     PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found\n$")
 endif()
+
+# A policy made before the program is linked.
+add_executable(routes_resolver resolver.cc)
+target_include_directories(routes_resolver PRIVATE "${include_dir}")
+target_link_libraries(routes_resolver PRIVATE "${ROUTES_LEVELDB}")
+add_test(NAME routes.resolver COMMAND routes_resolver)
+set_tests_properties(routes.resolver PROPERTIES LABELS routes TIMEOUT 60
+  ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
+  PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found, 1 policies\n$")

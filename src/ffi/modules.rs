@@ -128,7 +128,19 @@ pub(super) fn first_loaded(name: &CStr) -> Option<NonNull<c_void>> {
 }
 
 /// Forgets the message of a failed look-up, which the host might take for its own.
+// Once, not in each of its callers.
+#[inline(never)]
 pub(super) fn clear_error() {
+    // glibc forgets it at the next look-up that succeeds, as one does where there is a loader. Its
+    // dlerror would translate it first, and crash where that loader has not linked the program yet, but
+    // asks it which function a name stands for (IFUNC).
+    if cfg!(target_env = "gnu") {
+        // SAFETY: a C string.
+        let known = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dlsym".as_ptr()) };
+        if !known.is_null() {
+            return;
+        }
+    }
     // SAFETY: takes nothing.
     unsafe { libc::dlerror() };
 }

@@ -5,6 +5,8 @@ use core::mem;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use super::super::modules;
+
 /// What the loader says of a module.
 pub(in super::super) struct Module {
     pub(super) start: *const c_void,
@@ -102,8 +104,7 @@ fn find_object() -> Option<FindObject> {
         // SAFETY: a C string; whatever the process has of that name is the C library's.
         let function = NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) });
         if function.is_none() {
-            // SAFETY: takes nothing. Forgets the message, which the host might take for its own.
-            unsafe { libc::dlerror() };
+            modules::clear_error();
         }
         found = function.map_or(MISSING, NonNull::as_ptr);
         FOUND.store(found, Ordering::Relaxed);
