@@ -88,6 +88,11 @@ foreach(string cxx11 copy-on-write libc++)
       ${ours_static} ${more_${string}} -lpthread)
 endforeach()
 
+# A fork in a shared library behind the LevelDB that is linked.
+link_test(static-before-a-fork cxx bfd EXPECT ${ours}
+  LINE ${ours_static} ${archives_cxx} -Wl,--no-as-needed $<TARGET_FILE:routes_fork_policy>
+    -Wl,-rpath,$<TARGET_FILE_DIR:routes_fork_policy>)
+
 # Hosts that nobody recognises, behind the archive in the program: what is linked as the LevelDB's own
 # leveldb_filterpolicy_create is the archive's where that LevelDB has none.
 foreach(host bare create)

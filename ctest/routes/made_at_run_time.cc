@@ -1,6 +1,6 @@
 // A policy whose CreateFilter is called by code that is in no module, as that of a compiler at run time is
 // (and as it looks to the function where a tool has put an address of its own in place of the caller's),
-// beside a LevelDB that only its loader sees: made_at_run_time LEVELDB. For the filter there is no memory
+// beside LevelDBs that only their loader sees: made_at_run_time LEVELDB... For the filter there is no memory
 // at first: the string is looked for when there is some.
 
 #include <leveldb/filter_policy.h>
@@ -35,7 +35,10 @@ static CreateFilter MakeCaller(CreateFilter function) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2 || dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) == nullptr) return 2;
+  if (argc < 2) return 2;
+  for (int i = 1; i < argc; i++) {
+    if (dlopen(argv[i], RTLD_NOW | RTLD_LOCAL) == nullptr) return 2;
+  }
   using Create = const leveldb::FilterPolicy* (*)(int);
   const auto create = reinterpret_cast<Create>(dlsym(RTLD_DEFAULT, "leveldb_filterpolicy_create_bloom"));
   if (create == nullptr) return 3;

@@ -116,6 +116,13 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set_tests_properties(routes.made_at_run_time PROPERTIES LABELS routes TIMEOUT 60
     ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
     PASS_REGULAR_EXPRESSION "^9 bytes, the keys are found\n$")
+  # LevelDBs with different strings, of which nothing tells whose the caller's is.
+  add_test(NAME routes.made_at_run_time_beside_two
+    COMMAND sh -c [["$@"; echo "status $?"]] sh
+      $<TARGET_FILE:routes_made_at_run_time> "${ROUTES_LEVELDB}" $<TARGET_FILE:routes_libcxx_host>)
+  set_tests_properties(routes.made_at_run_time_beside_two PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:leveldb_bloom::shared>
+    PASS_REGULAR_EXPRESSION "^leveldb_bloom: the caller's std::string cannot be found[^\n]*\n.*status 134\n$")
 endif()
 
 # A policy made before the program is linked.
