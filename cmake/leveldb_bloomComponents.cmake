@@ -35,6 +35,20 @@ leveldb_bloom has only: ${_leveldb_bloom_has}")
   endif()
 endforeach()
 
+# The targets may be those of another copy, which was there before: find_package has not seen whether
+# their version is one that was asked for.
+get_target_property(_leveldb_bloom_library leveldb_bloom::shared IMPORTED_LOCATION)
+string(REGEX REPLACE "^.*\\.so\\." "" _leveldb_bloom_has "${_leveldb_bloom_library}")
+set(_leveldb_bloom_wanted "${leveldb_bloom_FIND_VERSION}")
+if(NOT _leveldb_bloom_wanted STREQUAL "" AND (_leveldb_bloom_has VERSION_LESS _leveldb_bloom_wanted
+    OR NOT _leveldb_bloom_has MATCHES "^${leveldb_bloom_FIND_VERSION_MAJOR}\\."
+    OR (leveldb_bloom_FIND_VERSION_EXACT
+      AND NOT _leveldb_bloom_has VERSION_EQUAL _leveldb_bloom_wanted)))
+  set(leveldb_bloom_FOUND FALSE)
+  set(leveldb_bloom_NOT_FOUND_MESSAGE "version ${_leveldb_bloom_wanted} was asked for, and there are \
+targets of version ${_leveldb_bloom_has} already: ${_leveldb_bloom_library}")
+endif()
+
 unset(_leveldb_bloom_kind)
 unset(_leveldb_bloom_library)
 unset(_leveldb_bloom_component)
