@@ -125,6 +125,26 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     PASS_REGULAR_EXPRESSION "^leveldb_bloom: the caller's std::string cannot be found[^\n]*\n.*status 134\n$")
 endif()
 
+# No message is left for dlerror, even where another library stands in for dlsym.
+add_executable(routes_message message.c)
+target_include_directories(routes_message PRIVATE "${include_dir}")
+target_link_libraries(routes_message PRIVATE "${ROUTES_LEVELDB}" ${CMAKE_DL_LIBS})
+function(message_test name preloaded)
+  add_test(NAME routes.message.${name} COMMAND routes_message)
+  set_tests_properties(routes.message.${name} PROPERTIES LABELS routes TIMEOUT 60
+    ENVIRONMENT "LD_PRELOAD=${preloaded}"
+    PASS_REGULAR_EXPRESSION "^no message\nleveldb_bloom .append-cxx11.\nno message\n$")
+endfunction()
+message_test(alone $<TARGET_FILE:leveldb_bloom::shared>)
+# As that version has it there.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  add_library(routes_message_library SHARED message.c)
+  target_compile_definitions(routes_message_library PRIVATE LIBRARY)
+  target_link_libraries(routes_message_library PRIVATE ${CMAKE_DL_LIBS})
+  message_test(beside_a_dlsym
+    "$<TARGET_FILE:leveldb_bloom::shared> $<TARGET_FILE:routes_message_library>")
+endif()
+
 # A policy made before the program is linked.
 add_executable(routes_resolver resolver.cc)
 target_include_directories(routes_resolver PRIVATE "${include_dir}")

@@ -133,10 +133,11 @@ pub(super) fn first_loaded(name: &CStr) -> Option<NonNull<c_void>> {
 pub(super) fn clear_error() {
     // glibc forgets it at the next look-up that succeeds, as one does where there is a loader. Its
     // dlerror would translate it first, and crash where that loader has not linked the program yet, but
-    // asks it which function a name stands for (IFUNC).
+    // asks it which function a name stands for (IFUNC). The name is not one that a tool answers for, as
+    // those that stand in for dlsym may do for that.
     if cfg!(target_env = "gnu") {
         // SAFETY: a C string.
-        let known = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dlsym".as_ptr()) };
+        let known = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getauxval".as_ptr()) };
         if !known.is_null() {
             return;
         }
