@@ -277,7 +277,13 @@ pub(super) fn allocate_at_last(len: usize) -> NonNull<u8> {
     }
 }
 
-pub(super) const MILLISECOND: u32 = 1_000_000;
+/// Waits until there is memory for what the loader does to open a module, and more.
+pub(super) fn wait() {
+    // SAFETY: `allocate_at_last` gives it, and nobody else has it.
+    unsafe { free(allocate_at_last(1 << 16).as_ptr().cast()) };
+}
+
+const MILLISECOND: u32 = 1_000_000;
 
 /// Waits for so many nanoseconds, or up to a signal.
 // Once, not in each of its callers.

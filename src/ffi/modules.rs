@@ -173,22 +173,18 @@ fn definitions(names: &[&CStr], found: &mut [*const c_void]) -> usize {
 }
 
 /// Shows `visitor` every library that has a definition of one of these names, until it says false.
-/// Returns false, without a call, where there is no memory to list them in.
 ///
 /// No others are opened: one whose constructors have not run yet, because that of a library it
 /// links is running, would have them run here, and too early (see `Scope::of_file`).
 ///
 /// The libraries' names are collected first: looking names up while dl_iterate_phdr holds the
 /// loader's lock could wait for a thread that holds the other lock and waits for this one.
-pub(super) fn for_each(
-    names: &[&CStr],
-    visitor: &mut dyn for<'s> Closure<&'s Scope, bool>,
-) -> bool {
+pub(super) fn for_each(names: &[&CStr], visitor: &mut dyn for<'s> Closure<&'s Scope, bool>) {
     let mut files = Files { memory: ptr::null_mut(), room: 0, len: 0 };
     files.collect(names);
     // And some for what is loaded meanwhile; what has no room then is left out.
     let room = files.len + 4096;
-    let Some(memory) = memory::allocate(room) else { return false };
+    let Some(memory) = memory::allocate(room) else { return };
     files = Files { memory: memory.as_ptr(), room, len: 0 };
     files.collect(names);
     let mut at = 0;
@@ -202,7 +198,6 @@ pub(super) fn for_each(
     }
     // SAFETY: `allocate` gave it, and nobody else has it.
     unsafe { memory::free(memory.as_ptr().cast()) };
-    true
 }
 
 /// The names of libraries' files, one behind the other.

@@ -30,7 +30,7 @@ use super::abi::{CreatePolicy, NewPolicy};
 use super::address;
 use super::closure::Closure;
 use super::elf::{self, Binding};
-use super::memory::{self, MILLISECOND};
+use super::memory;
 use super::modules::{self, Scope};
 use super::stats::Route;
 use super::type_info::{self, Names};
@@ -226,10 +226,23 @@ fn find_with(
     accept: Accept<'_>,
 ) -> Option<Route> {
     let own = address::is_own(caller);
-    let unopened = find_unopened(own, trust, caller, accept);
-    let scope = if own || unopened.is_some() { Scope::Global } else { Scope::of_address(caller) };
-    let module = Some(&scope).filter(|scope| matches!(scope, Scope::Module(_)));
     let in_library = address::is_in_library(caller);
+    // Code that was made while the program runs is in no module, nor is the address that a tool puts
+    // in place of the caller's to see a function's end (the kernel's uretprobes do).
+    let in_none = !address::is_in_module(caller);
+    let unopened = find_unopened(own, trust, caller, accept);
+    let scope = if own || unopened.is_some() {
+        Scope::Global
+    } else {
+        // A module that was not opened before takes memory to open, and is half open for good where
+        // that fails. Who makes a filter cannot go on without it. (Who makes a policy can; and the
+        // program is open.)
+        if !caller.is_null() && (in_library || in_none) {
+            memory::wait();
+        }
+        Scope::of_address(caller)
+    };
+    let module = Some(&scope).filter(|scope| matches!(scope, Scope::Module(_)));
     let callers_own =
         unopened.or_else(|| module.and_then(|module| find_in(module, caller, trust, accept)));
     let found = callers_own.or_else(|| {
@@ -258,12 +271,7 @@ fn find_with(
                     Some(kind) => {
                         find_append(&scope, kind).map(|append| Way::Append(append, kind.route))
                     }
-                    // Code that was made while the program runs is in no module, nor is the address
-                    // that a tool puts in place of the caller's to see a function's end (the
-                    // kernel's uretprobes do).
-                    None if !address::is_in_module(caller) => {
-                        find_unanimous(trust, !caller.is_null())
-                    }
+                    None if in_none => find_unanimous(trust),
                     None => None,
                 };
                 way.and_then(|way| accept.call(way))
@@ -462,13 +470,11 @@ fn is_within(found: *const c_void, around: *const c_void) -> bool {
     around.is_null() || address::are_one(found, around)
 }
 
-/// The string of every LevelDB in the process, if all have the same kind. Where there is no memory to
-/// look for them in, waits for it: who makes a filter cannot go on without a way. (Who makes a policy
-/// can, and has no `caller`.)
-fn find_unanimous(trust: Trust, wait: bool) -> Option<Way> {
+/// The string of every LevelDB in the process, if all have the same kind.
+fn find_unanimous(trust: Trust) -> Option<Way> {
     let mut unanimous: Option<(Append, Route)> = None;
     let mut differ = false;
-    let mut visit = |scope: &Scope| {
+    modules::for_each(&host_names(), &mut |scope: &Scope| {
         if let Some((append, route)) = find_string(scope, ptr::null(), trust) {
             // Its base is nowhere else where nobody else sees that LevelDB.
             complete_type_info(scope);
@@ -476,10 +482,7 @@ fn find_unanimous(trust: Trust, wait: bool) -> Option<Way> {
             unanimous = unanimous.or(Some((append, route)));
         }
         !differ
-    };
-    while !modules::for_each(&host_names(), &mut visit) && wait {
-        memory::pause(MILLISECOND);
-    }
+    });
     if differ { None } else { unanimous.map(|(append, route)| Way::Append(append, route)) }
 }
 
