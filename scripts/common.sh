@@ -91,8 +91,8 @@ ensure_packages() {
 # ensure_ctest_packages: what ctest/ needs: compilers and linkers, LevelDB and its bindings, and what
 # looks at the results.
 ensure_ctest_packages() {
-  ensure_packages build-essential binutils cmake ninja-build pkg-config clang lld mold \
-    libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
+  ensure_packages build-essential binutils cmake ninja-build pkg-config clang libclang-rt-dev lld \
+    mold libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
     file python3 python3-venv python3-pip python3-plyvel valgrind
   # Debian 12 has gold in binutils, later ones in a package of its own.
   command -v ld.gold >/dev/null || ensure_packages binutils-gold
