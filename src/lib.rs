@@ -29,9 +29,9 @@
 //! standard library. The AVX-512 kernel needs Rust 1.89 or newer to build.
 //!
 //! Stack: the first policy of a process, or its first query without one, takes some 11 KB, making a
-//! filter up to 12 KB, any other query next to nothing, and one for many keys up to 6 KB;
+//! filter up to 10 KB, any other query next to nothing, and one for many keys up to 6 KB;
 //! unoptimised code takes three times as much. (Measured by filling a stack with a pattern and
-//! looking how much of it was left; AVX2 and AVX-512 on x86-64, 2026-11-26 and 27.)
+//! looking how much of it was left; AVX2 and AVX-512 on x86-64, 2026-11-26 to 28.)
 
 #![no_std]
 // But in `ffi` and `kernel`, and where faults are planted.

@@ -1,5 +1,5 @@
-/* What the first call of a process takes of the stack: it checks the kernel, and takes more than all that
- * follow. README.md says how much, for those who have little. */
+/* What the first call of a process takes of the stack, which checks the kernel, and what filters take.
+ * README.md says how much, for those who have little. */
 
 #include <leveldb_bloom.h>
 
@@ -13,8 +13,35 @@
 enum { STACK = 1 << 18, PATTERN = 0xa5, MOST = 11776 };
 
 static const char *const names[] = {"nothing", "a policy", "a policy of LevelDB's", "a query",
-                                    "what is active"};
+                                    "what is active", "filters"};
 enum { CALLS = sizeof names / sizeof names[0] };
+
+/* Filters of every number of keys that some kernel makes in a way of its own, short and long ones. */
+static void make_filters(void) {
+  static const size_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 20, 33, 64, 65, 200, 410, 1000, 3300};
+  static const size_t lengths[] = {0, 4, 16, 64, 200};
+  enum { MOST_KEYS = 3300 };
+  static const char bytes[256];
+  static const char *keys[MOST_KEYS];
+  static size_t key_lengths[MOST_KEYS];
+  size_t number, length, i;
+  int bits;
+  for (bits = 0; bits <= 20; bits += 10) {
+    struct leveldb_bloom_policy *const policy = leveldb_bloom_policy_create(bits);
+    for (length = 0; length < sizeof lengths / sizeof lengths[0]; length++) {
+      for (i = 0; i < MOST_KEYS; i++) {
+        keys[i] = bytes + i % 56;
+        key_lengths[i] = lengths[length];
+      }
+      for (number = 0; number < sizeof numbers / sizeof numbers[0]; number++) {
+        size_t filter_length;
+        leveldb_bloom_free(leveldb_bloom_vtable()->create_filter(
+            policy, keys, key_lengths, (int)numbers[number], &filter_length));
+      }
+    }
+    leveldb_bloom_policy_destroy(policy);
+  }
+}
 
 static void *make(void *call) {
   static const char filter[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
@@ -30,8 +57,11 @@ static void *make(void *call) {
     case 3:
       leveldb_bloom_key_may_match("a", 1, filter, sizeof filter);
       break;
-    default:
+    case 4:
       leveldb_bloom_active();
+      break;
+    default:
+      make_filters();
   }
   return NULL;
 }

@@ -94,9 +94,11 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
 
 /// # Safety
 /// As for `create`.
-#[inline]
+// Not inlined: the caller would have room on the stack for a byte a bit, and so has the portable
+// kernel's function that it may call instead.
+#[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+pub(super) unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's word.
     unsafe {
         match bits::bits_of(array.len()) {

@@ -115,7 +115,7 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
     {
         // SAFETY: whoever has AVX-512 has AVX2; the array is not empty, as its length shows, and k
         // is at most 30, as every kernel's caller promises.
-        return unsafe { avx2::create(keys, k, array) };
+        return unsafe { avx2::create_in_lanes(keys, k, array) };
     }
     // Each way ends with its call, so that nothing is kept meanwhile.
     match bits::bits_of(array.len()) {

@@ -12,20 +12,20 @@ const TWO_TURNS: u8 = 32;
 
 /// AVX2 and BMI1/2.
 pub(super) fn has_avx2() -> bool {
-    features() & AVX2 != 0
+    when_choosing() & AVX2 != 0
 }
 
 /// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA, VBMI; and AVX2.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn has_avx512() -> bool {
-    features() & AVX512 != 0
+    when_choosing() & AVX512 != 0
 }
 
 /// Whether AVX-512 can be used without slowing down all else: Intel's processors lower their clock
 /// for it.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn prefers_avx512() -> bool {
-    features() & (AVX512 | INTEL) == AVX512
+    when_choosing() & (AVX512 | INTEL) == AVX512
 }
 
 /// Whether the processor does 512 bits in two turns of 256, as AMD's fourth generation (Zen 4)
@@ -37,9 +37,10 @@ pub(super) fn takes_two_turns() -> bool {
 }
 
 /// Whether multiplying a vector of 32-bit numbers takes ten cycles, three times what a single
-/// number takes.
+/// number takes. For the AVX2 kernel, before whose use it was asked whether there is AVX2.
+#[inline]
 pub(super) fn multiplies_slowly() -> bool {
-    features() & INTEL != 0
+    FEATURES.load(Ordering::Relaxed) & INTEL != 0
 }
 
 /// Whether a gather takes less time than as many loads. It does on Intel's processors from Sapphire
@@ -48,6 +49,12 @@ pub(super) fn multiplies_slowly() -> bool {
 /// loads of a gather, which may take longer than loads of one's own.
 pub(super) fn gathers_fast() -> bool {
     features() & GATHERS_FAST != 0
+}
+
+/// `features`, for the choice of a kernel: once, not wherever one is looked for.
+#[inline(never)]
+fn when_choosing() -> u8 {
+    features()
 }
 
 static FEATURES: AtomicU8 = AtomicU8::new(0);
