@@ -10,11 +10,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK = 1 << 18, PATTERN = 0xa5, MOST = 11776 };
+enum { STACK = 1 << 18, PATTERN = 0xa5, MANY = 200 };
 
-static const char *const names[] = {"nothing", "a policy", "a policy of LevelDB's", "a query",
-                                    "what is active", "filters"};
-enum { CALLS = sizeof names / sizeof names[0] };
+static const struct {
+  const char *name;
+  int most;
+} calls[] = {{"nothing", 0},
+             {"a policy", 11776},
+             {"a policy of LevelDB's", 11776},
+             {"a query", 11776},
+             {"what is active", 11776},
+             {"filters", 11776},
+             {"a query for many keys", 14336},
+             {"a query of many filters", 14336}};
+enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* Filters of every number of keys that some kernel makes in a way of its own, short and long ones. */
 static void make_filters(void) {
@@ -45,6 +54,10 @@ static void make_filters(void) {
 
 static void *make(void *call) {
   static const char filter[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
+  static const char *keys[MANY];
+  static struct leveldb_bloom_slice filters[MANY];
+  static size_t key_lengths[MANY];
+  static uint8_t results[MANY];
   switch (*(int *)call) {
     case 0:
       break;
@@ -60,8 +73,14 @@ static void *make(void *call) {
     case 4:
       leveldb_bloom_active();
       break;
-    default:
+    case 5:
       make_filters();
+      break;
+    case 6:
+      leveldb_bloom_keys_may_match(keys, key_lengths, MANY, filter, sizeof filter, results);
+      break;
+    default:
+      leveldb_bloom_filters_may_match("a", 1, filters, MANY, results);
   }
   return NULL;
 }
@@ -92,12 +111,12 @@ int main(void) {
     if (child == 0) {
       /* Twice: the first thread of a process does more. */
       const int before = written(0) < 0 ? -1 : written(0), after = written(call);
-      printf("%s: %d bytes\n", names[call], after - before);
+      printf("%s: %d bytes\n", calls[call].name, after - before);
       fflush(stdout);
-      _exit(before < 0 || after - before < 1000 || after - before > MOST);
+      _exit(before < 0 || after - before < 1000 || after - before > calls[call].most);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
-      fprintf(stderr, "%s: status %d\n", names[call], status);
+      fprintf(stderr, "%s: status %d\n", calls[call].name, status);
       failed = 1;
     }
   }
