@@ -18,6 +18,28 @@ caller_test(library libc.so.6)
 set_tests_properties(routes.caller.path routes.caller.pipe routes.caller.library
   PROPERTIES RESOURCE_LOCK routes_pipe)
 
+# A caller that has no LevelDB, and imports nothing of its string: what the string looks like tells.
+function(shows_nothing_test name called_by says)
+  set(program "${CMAKE_CURRENT_BINARY_DIR}/routes_shows_nothing_${name}")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${ARGN} -std=c++20 -O2 "-I${include_dir}" "${CMAKE_CURRENT_SOURCE_DIR}/shows_nothing.cc"
+      $<TARGET_FILE:leveldb_bloom::shared> "-Wl,-rpath,$<TARGET_FILE_DIR:leveldb_bloom::shared>"
+      -o "${program}"
+    DEPENDS shows_nothing.cc "${include_dir}/leveldb_bloom.h" leveldb_bloom::shared
+    VERBATIM)
+  add_custom_target(routes_shows_nothing_${name}_built ALL DEPENDS "${program}")
+  add_test(NAME routes.shows_nothing.${name}
+    COMMAND sh -c [["$1" -D "$2" | grep -E "basic_string|_ZNK?Ss|St3__1" && exit 1; shift 2; "$@"]] sh
+      "${CMAKE_NM}" "${program}" ${called_by} "${program}")
+  set_tests_properties(routes.shows_nothing.${name} PROPERTIES LABELS routes TIMEOUT 60
+    PASS_REGULAR_EXPRESSION "^${says}126 and 9 bytes, the keys are found, 1 policy\n$")
+endfunction()
+shows_nothing_test(gcc "" "" "${ROUTES_GXX}")
+shows_nothing_test(clang "" "" "${ROUTES_CLANGXX}")
+shows_nothing_test(libcxx "" "" "${ROUTES_CLANGXX}" -stdlib=libc++)
+shows_nothing_test(plugin $<TARGET_FILE:routes_plugin_host_alone> "no LevelDB\n"
+  "${ROUTES_GXX}" -shared -fPIC)
+
 # Two libraries that were linked for one place: the second lies below it.
 if(CMAKE_SIZEOF_VOID_P EQUAL 8)
   foreach(which one two)

@@ -1,12 +1,16 @@
 // A plugin with our archive and a LevelDB of its own, of which it has what a filter needs, and no
 // filter policy. Its string is the old one, whatever the string of a LevelDB is that the program has.
 // HIDDEN, it has nothing by which a LevelDB is known; SHARED, its policy is got by a name that no LevelDB
-// has.
+// has. BEFORE is what the string has before the filter.
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
 #include <typeinfo>
+
+#ifndef BEFORE
+#define BEFORE "before"
+#endif
 
 namespace leveldb {
 
@@ -48,9 +52,10 @@ extern "C" void run() {
   const leveldb::FilterPolicy *policy = leveldb::NewBloomFilterPolicy(10);
 #endif
   const leveldb::Slice keys[] = {{"hello", 5}, {"world", 5}};
-  std::string *filter = new std::string("before");
+  std::string *filter = new std::string(BEFORE);
+  const size_t before = filter->size();
   policy->CreateFilter(keys, 2, filter);
-  const leveldb::Slice made = {filter->data() + 6, filter->size() - 6};
+  const leveldb::Slice made = {filter->data() + before, filter->size() - before};
   const bool found = policy->KeyMayMatch(keys[0], made) && policy->KeyMayMatch(keys[1], made);
   std::printf("a %s: %zu bytes, the keys are %s\n", typeid(*policy).name(), made.size,
               found ? "found" : "lost");

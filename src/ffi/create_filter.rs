@@ -97,7 +97,7 @@ unsafe extern "C" fn prepare_any(
     unsafe {
         let object = &*object;
         (*call).heap = ptr::null_mut();
-        match object.appender(caller) {
+        match object.appender(caller, destination) {
             Some(Appender::String(append)) => {
                 let (filter, len) = match &object.kind {
                     Kind::Bloom(policy) => {

@@ -200,7 +200,7 @@ pub fn active(link: Link) -> *const c_char {
     if let Some((_, why)) = original(linked_create) {
         return why.as_ptr();
     }
-    let route = route::find(ptr::null(), linked_create, &mut route::by_us);
+    let route = route::find(ptr::null(), None, linked_create, &mut route::by_us);
     choice::with_failure(match route {
         Some(Route::AppendCxx11) => c"leveldb_bloom (append-cxx11)",
         Some(Route::AppendCopyOnWrite) => c"leveldb_bloom (append-copy-on-write)",

@@ -16,7 +16,7 @@ use super::functions::key_may_match;
 use super::lifetime::Owner;
 use super::memory;
 use super::policy::Policy;
-use super::route::{self, Append, Way};
+use super::route::{self, Append, Visible, Way};
 use super::stats::{Counters, Route};
 use super::type_info::{TYPE_INFO, TypeInfo};
 use super::vtable::VTABLE;
@@ -161,13 +161,20 @@ impl Object {
         }
     }
 
-    /// Who appends to the strings of the code at `caller` (NULL where that is unknown). Found once
-    /// and kept: a policy works for one host.
+    /// Who appends to the strings of the code at `caller` (NULL where that is unknown), of which
+    /// `string` is one. Found once and kept: a policy works for one host.
+    ///
+    /// # Safety
+    /// `string` is a string.
     #[inline]
-    pub(super) fn appender(&self, caller: *const c_void) -> Option<Appender> {
+    pub(super) unsafe fn appender(
+        &self,
+        caller: *const c_void,
+        string: *const c_void,
+    ) -> Option<Appender> {
         self.known_appender().or_else(|| {
-            self.find_appender(caller)?;
-            self.known_appender()
+            // SAFETY: the caller's promise.
+            self.find_appender(caller, unsafe { Visible::of(string) })
         })
     }
 
@@ -183,8 +190,8 @@ impl Object {
     }
 
     #[cold]
-    fn find_appender(&self, caller: *const c_void) -> Option<()> {
-        let route = route::find(caller, self.linked_create, &mut |way| match way {
+    fn find_appender(&self, caller: *const c_void, visible: Option<Visible>) -> Option<Appender> {
+        let route = route::find(caller, visible, self.linked_create, &mut |way| match way {
             Way::Append(append, route) => {
                 self.append.store(append as *mut c_void, Ordering::Release);
                 Some(route)
@@ -217,7 +224,7 @@ impl Object {
         if let Some(counters) = self.counters() {
             counters.set_route(route);
         }
-        Some(())
+        self.known_appender()
     }
 
     /// Keeps the host's object. Not if another thread was first; and not, with `None`, an object of

@@ -1,7 +1,7 @@
 //! How a policy's `CreateFilter` reaches the host's `std::string`.
 //!
 //! `CreateFilter(const Slice*, int, std::string* dst)` appends to a string whose layout depends on
-//! the compiler and library that built the host. We never look inside: the host's own
+//! the compiler and library that built the host. We do not touch what is inside: the host's own
 //! `std::string::append(const char*, size_t)` does the work, and is found by its name. *Which*
 //! string a host has is written in the mangled name of any of its functions that takes one;
 //! `leveldb::DestroyDB` is one that every LevelDB has.
@@ -18,6 +18,8 @@
 //! 3. Where no LevelDB is found: the string whose members the calling module imports. Where the
 //!    caller is not known: the string of all modules with a LevelDB, if they have the same kind.
 //! 4. The same again with an `append` that may not be the host's own (see `Trust`).
+//! 5. Where all of that shows nothing: the string that `dst` looks like (see `Visible`). A program that
+//!    makes filters without a LevelDB may import nothing of its string, as all members are inline.
 //!
 //! Where a place has a LevelDB, but no string that we know, that LevelDB's own code appends: an
 //! object made by its `leveldb_filterpolicy_create`, or its original bloom policy.
@@ -47,8 +49,8 @@ struct StringKind {
     /// By what a module's use of this string is seen in the mangled names that it imports. The old
     /// string's stands where a member's class does, behind `_ZN` or `_ZNK`. The others' is that of
     /// their namespace, wherever in a name: from C++20 on members are inline, and a module need not
-    /// import one, only functions that take the string.
-    mark: &'static str,
+    /// import one, only functions that take the string. It is so much of `append`, behind `_ZN`.
+    mark_len: usize,
     route: Route,
 }
 
@@ -68,7 +70,7 @@ impl StringKind {
             Binding::Own if name != c"_ZNSs4_Rep20_S_empty_rep_storageE" => return false,
             _ => {}
         }
-        let mark = self.mark.as_bytes();
+        let mark = member(self.append).get(..self.mark_len).unwrap_or(&[]);
         match self.route {
             Route::AppendCopyOnWrite => member(name).starts_with(mark),
             _ => {
@@ -141,7 +143,7 @@ macro_rules! names {
         static STRING_KINDS: [StringKind; 3] = [$(StringKind {
             host: c_str(concat!($host, "\0")),
             append: c_str(concat!($append, size_t!(), "\0")),
-            mark: $mark,
+            mark_len: $mark.len(),
             route: Route::$route,
         }),*];
         // `.dc.a` is a word of an address's length.
@@ -207,21 +209,48 @@ pub(super) enum Way {
 /// Takes a way, or refuses it.
 type Accept<'a> = &'a mut dyn Closure<Way, Option<Route>>;
 
+/// The kind of a string by its own bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Visible(&'static StringKind);
+
+impl Visible {
+    /// That of a short string: one of libstdc++'s begins with the address of its bytes, which are in
+    /// itself, and an empty one of libc++ with zeros. (A copy-on-write string begins with an address,
+    /// too, but of bytes that have a header before them, for which there would be no room.)
+    ///
+    /// # Safety
+    /// `string` is a string.
+    pub(super) unsafe fn of(string: *const c_void) -> Option<Visible> {
+        /// The address and the length.
+        const TWO_WORDS: usize = 2 * size_of::<usize>();
+        let [cxx11, _, libcxx] = &STRING_KINDS;
+        // SAFETY: the caller's promise. No string is smaller.
+        let first = unsafe { string.cast::<usize>().read() };
+        match first.wrapping_sub(string.addr()) {
+            TWO_WORDS => Some(Visible(cxx11)),
+            _ if first == 0 => Some(Visible(libcxx)),
+            _ => None,
+        }
+    }
+}
+
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
 /// unknown), best first, until it takes one. An `append` that may be another library's than the
 /// host's comes last.
 pub(super) fn find(
     caller: *const c_void,
+    visible: Option<Visible>,
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
-    let found = find_with(Trust::Imported, caller, linked_create, &mut *accept);
-    found.or_else(|| find_with(Trust::AnyOfItsKind, caller, linked_create, accept))
+    let found = find_with(Trust::Imported, caller, None, linked_create, &mut *accept);
+    found.or_else(|| find_with(Trust::AnyOfItsKind, caller, visible, linked_create, accept))
 }
 
 fn find_with(
     trust: Trust,
     caller: *const c_void,
+    visible: Option<Visible>,
     linked_create: Option<CreatePolicy>,
     accept: Accept<'_>,
 ) -> Option<Route> {
@@ -267,13 +296,12 @@ fn find_with(
             .or_else(|| find_linked(linked_create, trust, &mut accept_of_others))
             .or_else(|| find_in(&Scope::Global, ptr::null(), trust, &mut accept_of_others))
             .or_else(|| {
-                let way = match callers_kind {
-                    Some(kind) => {
-                        find_append(&scope, kind).map(|append| Way::Append(append, kind.route))
-                    }
-                    None if in_none => find_unanimous(trust),
-                    None => None,
-                };
+                let unanimous =
+                    if callers_kind.is_none() && in_none { find_unanimous(trust) } else { None };
+                let way = unanimous.or_else(|| {
+                    let kind = callers_kind.or(visible.map(|Visible(kind)| kind))?;
+                    find_append(&scope, kind).map(|append| Way::Append(append, kind.route))
+                });
                 way.and_then(|way| accept.call(way))
             })
     });
@@ -354,7 +382,7 @@ pub(super) fn by_us(way: Way) -> Option<Route> {
 /// policies, as far as the modules allow: the host may ask for it before it asks for a filter.
 /// Returns whether any has a LevelDB whose string we know, or a C API to go through.
 pub(super) fn survey(linked_create: Option<CreatePolicy>) -> bool {
-    let mut found = find(ptr::null(), linked_create, &mut by_us).is_some();
+    let mut found = find(ptr::null(), None, linked_create, &mut by_us).is_some();
     complete_type_info(&Scope::Global);
     // Further modules are looked through also where a way was found: a host outside the global
     // scope may ask for a policy's type before it asks for a filter.
@@ -603,6 +631,23 @@ fn find_function(scope: &Scope, name: &CStr) -> Option<NonNull<c_void>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_string_shows_what_it_is() {
+        let mut string = [0usize; 4];
+        let route = |string: &[usize; 4]| {
+            // SAFETY: no shorter than a string, and only its first word is read.
+            unsafe { Visible::of(string.as_ptr().cast()) }.map(|Visible(kind)| kind.route)
+        };
+        assert!(route(&string) == Some(Route::AppendLibcxx));
+        for (words, cxx11) in [(0, false), (1, false), (2, true), (3, false)] {
+            string[0] = string[words..].as_ptr().addr();
+            assert_eq!(route(&string) == Some(Route::AppendCxx11), cxx11, "{words}");
+            assert!(cxx11 || route(&string).is_none(), "{words}");
+        }
+        string[0] = 1;
+        assert!(route(&string).is_none());
+    }
 
     #[test]
     fn what_a_copy_of_us_imports_says_nothing_of_its_module() {
