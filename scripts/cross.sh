@@ -179,6 +179,10 @@ test_core() {
   elif [ "$name" = musl ]; then
     # A program that is linked statically has no loader to ask.
     skipped=(--skip ffi::address --skip ffi::elf)
+  elif [ "$name" = nehalem ] || [ "$name" = haswell ]; then
+    # What `cargo test` runs on this machine, of no kernel's choice, and half of the time here: a key of
+    # 2 GiB, and sums of many numbers.
+    skipped=(--skip kernel::tests::huge_key --skip sizing::tests::estimates)
   fi
   cargo test --locked --quiet --package leveldb-bloom \
     --target "$target" --lib --tests -- --show-output "${skipped[@]}" >"$log" 2>&1 &&

@@ -69,20 +69,25 @@ python=$out/venv/bin/python
 mkdir -p "$out"
 ensure_venv "$out/venv"
 pip_install() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
-for host in "${asked[@]}"; do
-  case $host in
-    bitcoinkernel) pip_install py-bitcoinkernel==0.1.0a5 ;;
-    # Debian's Python links what it builds with -Bsymbolic-functions, as others do not, and no library
-    # in front is seen from inside then.
-    bedrock) LDFLAGS=-Wl,-Bno-symbolic pip_install --no-cache-dir amulet-leveldb==1.0.7 ;;
-  esac
-done
+! is_one_of bitcoinkernel "${asked[@]}" || pip_install py-bitcoinkernel==0.1.0a5
+if is_one_of bedrock "${asked[@]}"; then
+  # A minute for one processor, while the hosts before wait for each other.
+  # Debian's Python links what it builds with -Bsymbolic-functions, as others do not, and no library
+  # in front is seen from inside then.
+  LDFLAGS=-Wl,-Bno-symbolic pip_install --no-cache-dir amulet-leveldb==1.0.7 &
+  building=$!
+  trap 'kill "$building" 2>/dev/null || true' EXIT
+fi
 
 can_preload "$target"
 cargo build --locked --quiet --release -p leveldb-bloom-shared
 cargo build --locked --quiet -p leveldb-bloom-inspector --profile test
 for host in "${asked[@]}"; do
   step "$host"
+  if [ "$host" = bedrock ]; then
+    wait "$building" || fail "amulet-leveldb could not be installed: see above"
+    trap - EXIT
+  fi
   rm -rf "${out:?}/$host"
   mkdir "$out/$host"
   /usr/bin/python3 -B "scripts/hosts/$host.py" "$target/release/libleveldb_bloom.so" \
