@@ -236,7 +236,7 @@ impl Visible {
 
 /// Offers `accept` the ways to the string of whoever runs the code at `caller` (NULL where that is
 /// unknown), best first, until it takes one. An `append` that may be another library's than the
-/// host's comes last.
+/// host's comes late, and last what the string itself shows.
 pub(super) fn find(
     caller: *const c_void,
     visible: Option<Visible>,
