@@ -1949,27 +1949,31 @@ class Ranges(unittest.TestCase):
             picked.shuffle(of_each)
             path = database("overlap", *[(1 + turn % 3, 5 + i, table(each), each[0], each[-1])
                                          for i, each in enumerate(of_each)])
-            found, debians = leveldb_gets(path, all_, WHEEL), leveldb_gets(path, all_)
+            debians = leveldb_gets(path, all_)
+            # The wheel's asserts nothing.
+            found = leveldb_gets(path, all_, WHEEL) if HAS_WHEEL else debians
             text = command("verify", path).stdout
             told = text.count(" OVERLAPS ")
             # Debian's asserts that there are none.
             self.assertEqual(debians is None, told > 0)
             self.assertEqual(turn < 9, told > 0)
-            self.assertEqual(self.lost(path), set(all_) - found, turn)
             errors = json.loads(command("verify", "--json", path).stdout)["range_errors"]
             self.assertEqual([error for error in errors if error not in text], [])
             self.assertEqual(len(errors), told)
             self.assertEqual(inspect(path)["databases"][0]["range_errors"], errors)
             self.assertEqual("ranges" in [note["topic"] for note in inspect(path)["notes"]], told > 0)
+            overlaps += told
+            if told and not HAS_WHEEL:
+                continue
+            self.assertEqual(self.lost(path), set(all_) - found, turn)
             for key in all_[::31]:
                 status, text = self.probed(path, key)
                 self.assertEqual(("found: " in text, status), (key in found, int(told > 0)))
                 text = self.probed(path, key, "--all")[1]
                 self.assertEqual("LOST: " in text, key not in found)
-            overlaps += told
             lost_in_all += 120 - len(found)
         self.assertGreater(overlaps, 20)
-        self.assertGreater(lost_in_all, 100)
+        self.assertTrue(lost_in_all > 100 or not HAS_WHEEL)
         # Level 0 is looked through table by table.
         path = database("overlap-0", (0, 5, table(all_), all_[0], all_[-1]),
                         (0, 6, table(all_), all_[0], all_[-1]))
@@ -2107,7 +2111,7 @@ class Ranges(unittest.TestCase):
                 sys.stdin.readline()
             [snapshot.close() for snapshot in snapshots]
             db.close()"""
-        for python_path in "", WHEEL:
+        for python_path in ("", WHEEL) if HAS_WHEEL else ("",):
             path = folder("churned")
             with subprocess.Popen(["/usr/bin/python3", "-c", program, path], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True,
