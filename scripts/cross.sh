@@ -43,8 +43,8 @@ others have are left out there. It needs Rust 1.89, and ppc64le and powerpc need
 Installs compilers and emulators itself (as root on Debian). Rust's standard library for a target
 comes from `rustup target add`; where that cannot be had, from Debian's package rustc-web.
 
-  --quick           without two long tests for nehalem and haswell, if this machine has AVX2: its own
-                    tests run them on the same code
+  --quick           without the longest tests for nehalem and haswell, if this machine has AVX2: its
+                    own tests run them on the same code
   --debian          Debian's rustc-web even where rustup is there
   --allow-missing   an architecture that cannot be set up is said, and is no failure
 
@@ -184,8 +184,9 @@ test_core() {
     # A program that is linked statically has no loader to ask.
     skipped=(--skip ffi::address --skip ffi::elf)
   elif [ -n "$quick" ] && is_one_of "$name" nehalem haswell && grep -qw avx2 /proc/cpuinfo; then
-    # A key of 2 GiB, of the kernel that is this machine's, too; and sums, of no kernel at all.
-    skipped=(--skip kernel::tests::huge_key --skip sizing::tests::estimates)
+    # The long ones of the kernels that are this machine's, too; and sums, of no kernel at all.
+    skipped=(--skip kernel::tests::huge_key --skip ::ends_of_pages --skip ::huge_create --skip ::far
+      --skip ::hashes_at_multiples --skip ::hash_every_length --skip sizing::tests::estimates)
   fi
   cargo test --locked --quiet --package leveldb-bloom \
     --target "$target" --lib --tests -- --show-output "${skipped[@]}" >"$log" 2>&1 &&

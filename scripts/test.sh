@@ -17,12 +17,12 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   supply_chain.sh       --quick: dependencies, the package, the oldest Rust
   cross.sh              ARM and big-endian, and the choice of kernels on x86-64, under qemu
   ctest                 the C and C++ library against real LevelDBs (ctest/)
-  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
-  test_inspector.sh     the command leveldb-bloom on databases of many writers
-  page.sh               the page that shows the bits, in a headless Chromium
   hosts.sh              wallets, Ceph, games: other people's programs with the library preloaded; beside
                         the three before
   ffi.sh                then the library from other languages, with their real runtimes
+  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer; beside the next two
+  test_inspector.sh     the command leveldb-bloom on databases of many writers
+  page.sh               the page that shows the bits, in a headless Chromium
   demo.sh               on fewer keys: that all it claims holds
   benchmark             each quick row once: that it still runs, and that all sides agree with stock
 
@@ -119,6 +119,29 @@ done
 step "verify"
 scripts/verify.sh --quick
 
+# beside LOG COMMAND: has it run while the script goes on, as $!.
+beside() {
+  setsid bash -c "$2" >"$target/$1" 2>&1 </dev/null &
+  log_of[$!]=$target/$1
+}
+# finish NAME PROCESS: waits for it, and says what it said.
+finish() {
+  step "$1: what it said meanwhile"
+  wait "$2" || fail "$(cat "${log_of[$2]}")
+It failed: $1."
+  cat "${log_of[$2]}"
+  unset "log_of[$2]"
+}
+declare -A log_of=()
+# With all that they have begun.
+trap 'for process in "${!log_of[@]}"; do kill -- "-$process" 2>/dev/null || true; done' EXIT
+
+# Half of their time these wait, for the network or for each other's processes.
+if [ ${#chosen[@]} -eq 0 ]; then
+  beside hosts-ffi.log 'scripts/hosts.sh && scripts/ffi.sh'
+  others=$!
+fi
+
 scripts/supply_chain.sh --quick
 scripts/cross.sh --quick aarch64 s390x nehalem haswell
 
@@ -137,26 +160,14 @@ if [ ${#chosen[@]} -gt 0 ]; then
   exit 0
 fi
 
-# Half of their time these wait, for the network or for each other's processes; so does what is below.
-beside=$target/beside.log
-setsid bash -c 'scripts/hosts.sh && scripts/ffi.sh' >"$beside" 2>&1 </dev/null &
-others=$!
-# With all that they have begun.
-trap 'kill -- "-$others" 2>/dev/null || true' EXIT
+finish "hosts.sh, and then ffi.sh" "$others"
 
-step "fuzz"
 cargo fmt --manifest-path fuzz/Cargo.toml --check
-scripts/fuzz.sh --seconds 5
-
+beside fuzz.log 'scripts/fuzz.sh --seconds 5'
+fuzzing=$!
 scripts/test_inspector.sh
-
 scripts/page.sh --test
-
-step "hosts.sh, and then ffi.sh: what they said meanwhile"
-wait "$others" || fail "$(cat "$beside")
-One of them failed."
-trap - EXIT
-cat "$beside"
+finish "fuzz.sh" "$fuzzing"
 
 step "demo"
 scripts/demo.sh --keys 100000 >target/demo.log || fail "$(cat target/demo.log)"

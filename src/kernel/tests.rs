@@ -787,7 +787,8 @@ fn huge_key() {
     for kernel in ["avx2", "avx512"].into_iter().filter_map(Kernel::by_name) {
         let mut keys: Vec<&[u8]> = (0..9).map(|i| &huge[..i * 7]).collect();
         let mut want: Vec<u32> = keys.iter().map(|key| bloom_hash(key)).collect();
-        (keys[5], want[5]) = (huge, HASH);
+        // The others of the nine are in two eights, and would take it twice as long.
+        (keys[0], want[0]) = (huge, HASH);
         let mut got = [0; 9];
         kernel.hash_keys(&as_keys(&keys), &mut got);
         assert_eq!(got[..], want, "{}", kernel.name());
