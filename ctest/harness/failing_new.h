@@ -26,12 +26,13 @@ inline void* Allocate(size_t size) {
 }  // namespace harness
 
 // For the whole process: for the code of the host's string, wherever that is.
+// With one of a pair inlined and the other not, gcc would take them for different allocators'.
 void* operator new(size_t size) { return harness::Allocate(size); }
 void* operator new[](size_t size) { return harness::Allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete[](void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace harness {
 
