@@ -200,7 +200,7 @@ class Runner:
         (folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.16)\nproject(readme LANGUAGES C CXX)\n"
             + snippet.whole())
-        self.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release"], folder)
+        self.run(["cmake", "-S", ".", "-B", "build"], folder)
         self.run(["cmake", "--build", "build", "--parallel", str(os.cpu_count()),
                   "--target", "program"], folder)
         return self.run([folder / "build/program"], folder)
