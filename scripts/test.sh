@@ -17,14 +17,16 @@ Sets up what is missing (as root on Debian; otherwise it says what to install) a
   supply_chain.sh       --quick: dependencies, the package, the oldest Rust
   cross.sh              ARM and big-endian, and the choice of kernels on x86-64, under qemu
   ctest                 the C and C++ library against real LevelDBs (ctest/)
-  hosts.sh              wallets, Ceph, games: other people's programs with the library preloaded; beside
-                        the three before
-  ffi.sh                then the library from other languages, with their real runtimes
-  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer; beside the next two
-  test_inspector.sh     the command leveldb-bloom on databases of many writers
-  page.sh               the page that shows the bits, in a headless Chromium
   demo.sh               on fewer keys: that all it claims holds
   benchmark             each quick row once: that it still runs, and that all sides agree with stock
+
+and beside what follows verify.sh, so that its output is the last:
+
+  hosts.sh              wallets, Ceph, games: other people's programs with the library preloaded
+  ffi.sh                the library from other languages, with their real runtimes
+  fuzz.sh               5 seconds of each fuzz target, with AddressSanitizer
+  test_inspector.sh     the command leveldb-bloom on databases of many writers
+  page.sh               the page that shows the bits, in a headless Chromium
 
   --quick               only the Rust part: no packages, half a minute
   CTEST OPTION...       handed to ctest, e.g. `-R preload` or `-L harness`; what follows is left out.
@@ -92,6 +94,7 @@ early=$(grep -nE '[^|]\| +(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*(exit|[0-9;]q))'
 $early"
 step "rustfmt"
 cargo fmt --all --check
+cargo fmt --manifest-path fuzz/Cargo.toml --check
 step "clippy"
 cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 step "cargo test"
@@ -119,27 +122,15 @@ done
 step "verify"
 scripts/verify.sh --quick
 
-# beside LOG COMMAND: has it run while the script goes on, as $!.
-beside() {
-  setsid bash -c "$2" >"$target/$1" 2>&1 </dev/null &
-  log_of[$!]=$target/$1
-}
-# finish NAME PROCESS: waits for it, and says what it said.
-finish() {
-  step "$1: what it said meanwhile"
-  wait "$2" || fail "$(cat "${log_of[$2]}")
-It failed: $1."
-  cat "${log_of[$2]}"
-  unset "log_of[$2]"
-}
-declare -A log_of=()
-# With all that they have begun.
-trap 'for process in "${!log_of[@]}"; do kill -- "-$process" 2>/dev/null || true; done' EXIT
-
-# Half of their time these wait, for the network or for each other's processes.
+# Half of their time these wait: for the network, for each other's processes, for a browser. The page
+# is the last, as it is what a busy machine could be too slow for.
+beside=$target/beside.log
 if [ ${#chosen[@]} -eq 0 ]; then
-  beside hosts-ffi.log 'scripts/hosts.sh && scripts/ffi.sh'
+  setsid bash -c 'scripts/hosts.sh && scripts/ffi.sh && scripts/fuzz.sh --seconds 5 &&
+    scripts/test_inspector.sh && scripts/page.sh --test' >"$beside" 2>&1 </dev/null &
   others=$!
+  # With all that they have begun.
+  trap 'kill -- "-$others" 2>/dev/null || true' EXIT
 fi
 
 scripts/supply_chain.sh --quick
@@ -160,15 +151,6 @@ if [ ${#chosen[@]} -gt 0 ]; then
   exit 0
 fi
 
-finish "hosts.sh, and then ffi.sh" "$others"
-
-cargo fmt --manifest-path fuzz/Cargo.toml --check
-beside fuzz.log 'scripts/fuzz.sh --seconds 5'
-fuzzing=$!
-scripts/test_inspector.sh
-scripts/page.sh --test
-finish "fuzz.sh" "$fuzzing"
-
 step "demo"
 scripts/demo.sh --keys 100000 >target/demo.log || fail "$(cat target/demo.log)"
 
@@ -185,3 +167,9 @@ said=$("$target/release/leveldb-bloom-bench" --calls "$target/bench/calls.so" --
   --quick --rounds 1 --rows 'filter of 4, absent' table 2>&1) &&
   fail "The benchmark takes LevelDB's own policy for ours"
 [[ $said == *"source-portable is not ours"* ]] || fail "$said"
+
+step "hosts.sh, ffi.sh, fuzz.sh, test_inspector.sh and page.sh: what they said meanwhile"
+wait "$others" || fail "$(cat "$beside")
+The last of them failed."
+trap - EXIT
+cat "$beside"
