@@ -92,6 +92,11 @@ said=$(scripts/fuzz.sh --planted --document "$home/document" 2>&1) && fail "fuzz
 early=$(grep -nE '[^|]\| +(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*(exit|[0-9;]q))' scripts/*.sh) &&
   fail "These may die of SIGPIPE; let the reader read to the end:
 $early"
+if [ -z "$quick" ]; then
+  # While nothing needs them.
+  (ensure_ctest_packages) >"$target/packages.log" 2>&1 &
+  packages=$!
+fi
 step "rustfmt"
 cargo fmt --all --check
 cargo fmt --manifest-path fuzz/Cargo.toml --check
@@ -102,7 +107,8 @@ cargo test --locked --quiet
 cargo test --locked --quiet -p leveldb-bloom-table -p leveldb-bloom-inspector
 [ -z "$quick" ] || exit 0
 
-ensure_ctest_packages
+wait "$packages" || fail "$(cat "$target/packages.log")"
+cat "$target/packages.log"
 
 step "all crates in one build"
 # Others have the crate libc leave to std what the C library has no std for.
