@@ -48,7 +48,7 @@ use core::num::NonZeroU32;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, blocks, cpu, portable, scratch};
 use hash::{each_hashed, hash_keys};
-use positions::{Modulus, TWO_BY_TWO, each_pair, each_position, set_two};
+use positions::{Modulus, OTHER_WAY_ROUND, TWO_BY_TWO, each_pair, each_position, set_two};
 use query::{filters_may_match, keys_may_match, may_match};
 
 pub(super) mod hash;
@@ -189,14 +189,19 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Modulus, array: &mut [u8]) {
     // A lane holds a byte's index in three bytes, and the bit in the fourth.
     const { assert!(portable::FAR_TO_SET <= 1 << 24) };
-    let places_and_bits = |p| {
+    // SAFETY: the caller has AVX2; `TWO_BY_TWO` has the sixteen bytes that are loaded.
+    let mut order =
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(TWO_BY_TWO.as_ptr().cast())) };
+    let mut places_and_bits = |both: [__m256i; 2]| {
         // SAFETY: the caller has AVX2.
         unsafe {
-            let bit = _mm256_and_si256(p, _mm256_set1_epi32(7));
-            let bit = _mm256_sllv_epi32(_mm256_set1_epi32(1 << 24), bit);
-            let both = _mm256_or_si256(_mm256_srli_epi32::<3>(p), bit);
-            let order = _mm_loadu_si128(TWO_BY_TWO.as_ptr().cast());
-            _mm256_shuffle_epi8(both, _mm256_broadcastsi128_si256(order))
+            order = _mm256_xor_si256(order, _mm256_set1_epi8(OTHER_WAY_ROUND));
+            both.map(|p| {
+                let bit = _mm256_and_si256(p, _mm256_set1_epi32(7));
+                let bit = _mm256_sllv_epi32(_mm256_set1_epi32(1 << 24), bit);
+                let place_and_bit = _mm256_or_si256(_mm256_srli_epi32::<3>(p), bit);
+                _mm256_shuffle_epi8(place_and_bit, order)
+            })
         }
     };
     // SAFETY: the caller has AVX2, and gave the array's modulus: a position is less than the
@@ -205,7 +210,7 @@ unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Modulus, array: &mut [u8
         for two in h.chunks(2) {
             // A lone eight are set twice.
             if let ([a, ..], [.., b]) = (two, two) {
-                each_pair([*a, *b], k, modulus, places_and_bits, |two| {
+                each_pair([*a, *b], k, modulus, &mut places_and_bits, |two| {
                     set_two(array.as_mut_ptr(), two)
                 })
             }

@@ -18,20 +18,23 @@
 //! 3. A remainder takes two 52-bit products (see `Modulus`), and a correction for an array that is
 //!    not built in registers (see `WideModulus`). So each position is computed from its own sum,
 //!    and none waits for the one before.
-//! 4. Where this kernel sets bits in memory, the next keys are hashed, and the next positions
-//!    computed, before the bits of the present ones are set: the processor then does both at once.
-//!    Without the positions, a filter of 1,000 keys took 1.03 to 1.09 times as long and one of
-//!    20,000 keys 1.15 times (Intel Xeon with AMX, 2026-11-24); on an AMD EPYC of the fourth
-//!    generation 100,000 keys took 1.11 times as long (2026-11-25). The bits of sixteen keys are
-//!    set side by side, eight and eight.
-//! 5. An array of up to 40 bytes is built in registers, every lane with a word of each. A one is
+//! 4. Where this kernel sets bits in memory, the next positions are computed before the bits of the
+//!    present ones are set: the processor then does both at once. Without, a filter of 1,000 keys
+//!    took 1.03 to 1.09 times as long and one of 20,000 keys 1.15 times (Intel Xeon with AMX,
+//!    2026-11-24); on an AMD EPYC of the fourth generation 100,000 keys took 1.11 times as long
+//!    (2026-11-25). The bits of sixteen keys are set side by side, eight and eight. The next sixteen
+//!    are hashed meanwhile, if they are short and of one length: first they are loaded, and between
+//!    the next probes a few words of each are hashed. At once, the steps of their hash would be
+//!    waited for while no bit can be set (see `hash::Ahead`).
+//! 5. An array of up to 64 bytes is built in registers, every lane with a word of each. A one is
 //!    shifted by how far a position is behind the beginning of a word, which leaves nothing if it
 //!    is in another; of two probes at a time. Found by comparison instead, the words of 8 to 24
 //!    keys took 1.09 to 1.13 times as long (AMD EPYC of the fourth generation, 2026-11-27). With a
-//!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 4 words
-//!    took 1.35 times as long, 5 words 1.2 times, and 8 words less than in registers. In a larger
-//!    array bits are set in place, by lanes that hold a byte's index and the bit in it; with more
-//!    than `PLACES` bytes, whose index needs more of a lane, as the portable kernel does.
+//!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 33 keys
+//!    took 1.45 times as long and 50 keys 1.15 times (2026-11-28). In a larger array, and in one
+//!    with many probes (see `are_many`), bits are set in place, by lanes that hold a byte's index
+//!    and the bit in it; with more than `PLACES` bytes, whose index needs more of a lane, as the
+//!    portable kernel does.
 //! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
 //!    way for small filters), nor was a gather for larger ones. A query of many small filters has
 //!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
@@ -40,9 +43,10 @@
 //!    before: small filters are in a register; of larger ones two probes come first, and the others
 //!    for the keys that are then left.
 //! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 40 bytes
-//!    that the AVX2 kernel builds with a byte per bit is left to it, if the first two keys and the
-//!    last have one length. Through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18
-//!    times, and 1,000 keys 1.12 times; 28 keys take 0.98 times as long (2026-11-27).
+//!    is not built in registers: 8 words took longer there than with a byte per bit. If the first
+//!    two keys and the last have one length, one that has a byte per bit is left to the AVX2 kernel:
+//!    through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18 times, and 1,000 keys
+//!    1.12 times; 28 keys take 0.98 times as long (2026-11-27).
 //!
 //! Loads never pass the end of a key, a list or a filter: they are masked, or moved back to the
 //! last whole word.
@@ -53,7 +57,7 @@
 //! 1.02 times as long to compact a million keys as with its own policy, and 0.96 times with the
 //! AVX2 kernel (2026-11-26).
 //!
-//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 24.
+//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 28.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -64,11 +68,11 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use super::avx2::positions::{TWO_BY_TWO, set_two};
+use super::avx2::positions::{OTHER_WAY_ROUND, TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
-use positions::{LOW, Modulus, WideModulus, deltas, each_two, first_sums};
+use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
 
 mod hash;
@@ -109,7 +113,7 @@ fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // Three tell nearly all lists of mixed lengths.
-    if (41..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
+    if (MOST_IN_TWO_TURNS + 1..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
         && matches!(keys, [a, b, .., z] if a.len() == b.len() && a.len() == z.len())
         && two_turns
     {
@@ -117,15 +121,16 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
         // is at most 30, as every kernel's caller promises.
         return unsafe { avx2::create_in_lanes(keys, k, array) };
     }
+    let most_in_words = if two_turns { MOST_IN_TWO_TURNS } else { 64 };
     // Each way ends with its call, so that nothing is kept meanwhile.
     match bits::bits_of(array.len()) {
-        // SAFETY: the guard saw that the array has at most 4 words of 64 bits; `bits` are its own.
-        Some(bits) if array.len() <= 32 => unsafe { create_in_words::<4>(keys, k, bits, array) },
-        // SAFETY: the guard saw that the array has at most 5 words of 64 bits; `bits` are its own.
-        Some(bits) if array.len() <= 40 => unsafe { create_in_words::<5>(keys, k, bits, array) },
+        // SAFETY: the guard saw that the array has at most 8 words of 64 bits; `bits` are its own.
+        Some(bits) if array.len() <= most_in_words => unsafe {
+            create_in_words(keys, k, bits, array)
+        },
         // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are the
         // array's.
-        Some(bits) if array.len() <= BYTE_PER_BIT_MAX / 8 => unsafe {
+        Some(bits) if array.len() <= BYTE_PER_BIT_MAX / 8 && !are_many(k, array.len()) => unsafe {
             create_by_bytes(keys, k, bits, array)
         },
         // SAFETY: the guard saw that the array has at most `PLACES` bytes, and `bits_of` that it
@@ -133,6 +138,17 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
         Some(_) if array.len() <= PLACES => unsafe { insert(keys, k, array, Place::Bit) },
         _ => create_of_hashes(keys, k, array),
     }
+}
+
+/// The most bytes of an array that is built in registers where 512 bits take two turns.
+const MOST_IN_TWO_TURNS: usize = 40;
+
+/// Whether setting so many bits a key in place takes less time than a byte per bit does, which has
+/// to be made zeros and packed. At 20 bits a key 1,000 keys took 1.04 times as long with a byte per
+/// bit, and 500 keys at 50 bits 1.2 times; 300 keys at 20 take 0.98 times as long (AMD EPYC of the
+/// fifth generation, 2026-11-28).
+const fn are_many(k: u32, bytes: usize) -> bool {
+    k > 10 && bytes > 1024
 }
 
 /// An array of any size.
@@ -171,8 +187,14 @@ unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Pla
     }
     // SAFETY: the caller's word: there is a byte, and eight times so many fit.
     let modulus = WideModulus::of(unsafe { NonZeroU32::new_unchecked(bits) });
-    // With a byte for each bit the array is in the first cache.
-    each_pair_hashed(keys, array.len(), |a, b| {
+    // SAFETY: `TWO_BY_TWO` has the sixteen bytes that are loaded.
+    let mut order = unsafe {
+        // Hidden, because the compiler would otherwise make a table of it four times as long.
+        let order = opaque!(TWO_BY_TWO.as_ptr());
+        _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()))
+    };
+    let mut is_bit = place as u32;
+    each_pair_hashed(keys, array.len(), |[a, b], ahead| {
         let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
         let mut positions = || {
             let p = modulus.rem_of_both(in_a, in_b);
@@ -180,95 +202,118 @@ unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Pla
             in_b = _mm512_add_epi32(in_b, deltas(b));
             p
         };
-        match place {
-            Place::Byte => {
-                let mut set = |p: u32| {
-                    // SAFETY: the caller's word: `array` has a byte for each bit, and a position is
-                    // less than the bits.
-                    unsafe {
-                        array.get_unchecked_mut(p as usize).write(1);
-                    }
-                };
-                let mut now = positions();
-                for _ in 0..k {
-                    let next = positions();
+        let mut now = positions();
+        let mut left = k;
+        loop {
+            if left > 0 {
+                left -= 1;
+                let next;
+                (next, is_bit) = computed_before(positions(), is_bit);
+                if is_bit == Place::Byte as u32 {
+                    let mut set = |p: u32| {
+                        // SAFETY: the caller's word: `array` has a byte for each bit, and a
+                        // position is less than the bits.
+                        unsafe {
+                            array.get_unchecked_mut(p as usize).write(1);
+                        }
+                    };
                     each_two(now, |two| {
                         set(two as u32);
                         set((two >> 32) as u32);
                     });
-                    now = next;
-                }
-            }
-            // SAFETY: whoever has AVX-512 has AVX2 and BMI. `TWO_BY_TWO` has the sixteen bytes that
-            // are loaded. By the caller's word `array` has `bits` bits, so that an eighth of a
-            // position is the index of one of its bytes.
-            Place::Bit => unsafe {
-                // Hidden, because the compiler would otherwise make a table of it four times as
-                // long.
-                let order = opaque!(TWO_BY_TWO.as_ptr());
-                let order = _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()));
-                let mut places_and_bits = || {
-                    let p = positions();
-                    let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
+                } else {
+                    let bit = _mm512_and_si512(now, _mm512_set1_epi32(7));
                     let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
-                    let both = _mm512_or_si512(_mm512_srli_epi32(p, 3), bit);
-                    _mm512_shuffle_epi8(both, order)
-                };
-                let mut now = places_and_bits();
-                for _ in 0..k {
-                    let next = places_and_bits();
-                    each_two(now, |two| set_two(array.as_mut_ptr().cast(), two));
-                    now = next;
+                    let both = _mm512_or_si512(_mm512_srli_epi32(now, 3), bit);
+                    order = _mm512_xor_si512(order, _mm512_set1_epi8(OTHER_WAY_ROUND));
+                    // SAFETY: whoever has AVX-512 has AVX2 and BMI. By the caller's word `array`
+                    // has `bits` bits, so that an eighth of a position is the index of one of its
+                    // bytes.
+                    each_two(_mm512_shuffle_epi8(both, order), |two| unsafe {
+                        set_two(array.as_mut_ptr().cast(), two)
+                    });
                 }
-            },
+                now = next;
+            }
+            if !ahead.go_on() && left == 0 {
+                break;
+            }
         }
     });
 }
 
+/// The two values, of which a compiler does not know how the second comes about. So it computes the
+/// first before a decision by the second, and does not write out a loop for each outcome.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn computed_before(mut lanes: __m512i, mut decision: u32) -> (__m512i, u32) {
+    // SAFETY: no instructions.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1:e} */",
+            inout(zmm_reg) lanes,
+            inout(reg) decision,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    (lanes, decision)
+}
+
 /// # Safety
-/// The array has these bits, in at most `WORDS` words of 64.
+/// The array has these bits, in at most 8 words of 64.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_in_words<const WORDS: usize>(
-    keys: &[Key],
-    k: u32,
-    bits: NonZeroU32,
-    array: &mut [MaybeUninit<u8>],
-) {
-    const { assert!(WORDS <= LANES) };
+unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
     let modulus = Modulus::of(bits);
-    // For each word of the array, what the keys of each lane have set in it.
-    let mut words = [_mm512_setzero_si512(); LANES];
+    let mut len = array.len() as u32;
+    let mut all = _mm512_setzero_si512();
     each_hashed(keys, |h| {
+        // For each word of the array, what the keys of each lane have set in it.
+        let mut words = [_mm512_setzero_si512(); LANES];
         for &h in h {
-            let (mut sums, delta) = (first_sums(h), deltas(h));
-            let mut left = k;
-            while left > 0 {
+            let mut sums = first_sums(h);
+            // Probes come two at a time; of an odd number one comes twice.
+            let zero = _mm512_setzero_si512();
+            let delta = if k == 1 { zero } else { deltas(h) };
+            let mut to_next = if k % 2 == 0 { delta } else { zero };
+            for _ in 0..k.div_ceil(2) {
                 let a = modulus.rem(sums);
-                // Of an odd number of probes the last comes twice.
-                let another = if left == 1 { 0 } else { LOW };
-                sums = _mm512_mask_add_epi32(sums, another, sums, delta);
-                let b = modulus.rem(sums);
                 sums = _mm512_add_epi32(sums, delta);
-                for w in 0..WORDS {
+                let b = modulus.rem(sums);
+                sums = _mm512_add_epi32(sums, to_next);
+                to_next = delta;
+                let mut set = |w: usize| {
                     let to_word = _mm512_set1_epi64(-64 * w as i64);
                     let a = one_at(_mm512_add_epi64(a, to_word));
                     let b = one_at(_mm512_add_epi64(b, to_word));
                     // words | a | b
                     words[w] = _mm512_ternarylogic_epi64::<0xfe>(words[w], a, b);
+                };
+                (sums, len) = computed_before(sums, len);
+                (0..4).for_each(&mut set);
+                if len > 32 {
+                    set(4);
+                    if len > 40 {
+                        set(5);
+                        if len > 48 {
+                            set(6);
+                            set(7);
+                        }
+                    }
                 }
-                left = left.saturating_sub(2);
             }
         }
+        // The eight lanes of each word are united in one.
+        let [a, b, c, d, e, f, g, h] = words;
+        let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+        let join = |a, b| {
+            let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+            _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+        };
+        let low = join(two(a, b), two(c, d));
+        let high = if len > 32 { join(two(e, f), two(g, h)) } else { low };
+        all = _mm512_or_si512(all, join(low, high));
     });
-    // The eight lanes of each word are united in one.
-    let [a, b, c, d, e, f, g, h] = words;
-    let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-    let join = |a, b| {
-        let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-        _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
-    };
-    let all = join(join(two(a, b), two(c, d)), join(two(e, f), two(g, h)));
     let mask = _bzhi_u64(u64::MAX, array.len() as u32);
     // SAFETY: the mask has a one for each byte of the array, and only these are written.
     unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }

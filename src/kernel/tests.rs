@@ -289,6 +289,25 @@ fn one_of_another_length(kernel: &Kernel) {
     }
 }
 
+/// Keys of one length that are hashed between others' probes, however many those are; and a block of
+/// them with others behind it.
+fn keys_between_probes(kernel: &Kernel) {
+    let data = Rng(12).bytes(150 * 72);
+    for len in (0..=70).step_by(thinned(1).min(23)) {
+        for (n, other) in [(150, len), (150, len + 1), (81, len), (96, len)] {
+            let keys: Vec<&[u8]> =
+                (0..n).map(|i| &data[i * 72..][..if i < 80 { len } else { other }]).collect();
+            for (k, bytes) in [(0, 300), (1, 300), (2, 65), (3, 4097), (4, 300), (6, 187)]
+                .into_iter()
+                .chain([(6, 4097), (13, 1025), (17, 300), (30, 1 << 13)])
+                .step_by(thinned(1).min(3))
+            {
+                check_create(kernel, &keys, k, bytes);
+            }
+        }
+    }
+}
+
 /// As few as are hashed one by one, unless they are long.
 fn few_keys(kernel: &Kernel) {
     let mut rng = Rng(9);
@@ -672,8 +691,9 @@ macro_rules! suite {
             }
 
             suite!(@ hash_every_length_and_alignment golden every_filter_size
-                one_of_another_length few_keys far_strides sizes_around_boundaries
-                hashes_at_multiples malformed_filters odd_calls many_filters random);
+                one_of_another_length keys_between_probes few_keys far_strides
+                sizes_around_boundaries hashes_at_multiples malformed_filters odd_calls
+                many_filters random);
 
             #[cfg(all(unix, not(miri)))]
             suite!(@ ends_of_pages);

@@ -36,6 +36,14 @@ fn step(h: __m512i, word: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
+    let [a, b] = two_by_two(block);
+    [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)]
+}
+
+/// The same with two words in a lane, the first in its low half.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn two_by_two(block: impl Fn(usize) -> __m128i) -> [__m512i; 2] {
     let join = |a, b, c, d| {
         let low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
         let high = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
@@ -43,8 +51,7 @@ fn words(block: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
     };
     let even = join(block(0), block(2), block(4), block(6));
     let odd = join(block(1), block(3), block(5), block(7));
-    let (a, b) = (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd));
-    [a, _mm512_srli_epi64(a, 32), b, _mm512_srli_epi64(b, 32)]
+    [_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd)]
 }
 
 /// The length of all these keys, if they have one.
@@ -359,17 +366,93 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
     }
 }
 
+/// Sixteen keys of one length, which whoever sets others' bits hashes little by little meanwhile.
+pub(super) struct Ahead<'k> {
+    keys: *const Key<'k>,
+    /// Eight bytes beyond the keys' ends.
+    end: usize,
+    /// What to load next, if a block of 16 begins there; the eight bytes before are still to be
+    /// hashed.
+    at: usize,
+    /// The block that was loaded last, as `two_by_two` has it; the first is of what to hash next.
+    loaded: [[__m512i; 2]; 2],
+    h: [__m512i; 2],
+}
+
+impl<'k> Ahead<'k> {
+    /// # Safety
+    /// There are sixteen keys, of `len` bytes each; or the length is 0.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    unsafe fn new(keys: *const Key<'k>, len: usize) -> Ahead<'k> {
+        let loaded = [[_mm512_setzero_si512(); 2]; 2];
+        Ahead { keys, end: len + 8, at: 0, loaded, h: [first_hash(len); 2] }
+    }
+
+    /// Hashes two words of each key, and loads the next four before the first of them is needed.
+    /// Returns whether there is more to do.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    pub fn go_on(&mut self) -> bool {
+        if self.at >= self.end {
+            return false;
+        }
+        let left = self.end - self.at;
+        if self.at != 0 {
+            self.hash_word(left, |two| two);
+            if left > 4 {
+                self.hash_word(left - 4, |two| _mm512_srli_epi64(two, 32));
+            }
+            self.loaded = self.loaded.map(|[_, next]| [next; 2]);
+        }
+        if self.at % 16 == 0 && left > 8 {
+            let (at, left) = (self.at, left - 8);
+            // SAFETY: by the word of whoever called `new` there are sixteen keys, with so many
+            // bytes left from `at` on. No more are loaded: sixteen, or those that the mask names.
+            self.loaded = [self.keys, self.keys.wrapping_add(LANES)].map(|keys| unsafe {
+                let from = |lane| (*keys.add(lane)).as_ptr().add(at);
+                if left >= 16 {
+                    two_by_two(|lane| _mm_loadu_si128(from(lane).cast()))
+                } else {
+                    let mask = _bzhi_u32(0xffff, left as u32) as __mmask16;
+                    two_by_two(|lane| _mm_maskz_loadu_epi8(mask, from(lane).cast()))
+                }
+            });
+        }
+        self.at += 8;
+        self.at < self.end
+    }
+
+    /// Hashes a word, of four bytes or of what is left of the keys. `word` takes it from the low or
+    /// the high halves of lanes.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+    fn hash_word(&mut self, left: usize, word: impl Fn(__m512i) -> __m512i) {
+        let shift = _mm512_set1_epi32(if left < 4 { 24 } else { 16 });
+        for (h, [two, _]) in self.h.iter_mut().zip(self.loaded) {
+            let sum = add_and_multiply(*h, word(two));
+            *h = _mm512_xor_si512(sum, shifted_right(sum, shift));
+        }
+    }
+}
+
 /// Hands on the hashes of all keys, eight and eight; some keys may come twice. The hashes of the
 /// next keys are made before the present ones are handed on, so that whoever sets bits meanwhile
-/// does not wait for them. Keys that are short and of one length are hashed between the setting of
-/// others' bits, rather than a block at a time: 1,000 keys of 16 bytes took 1.12 times as long
-/// without (machine and date: see `avx512`).
+/// does not wait for them. Keys that are short and of one length are handed on as well, to be
+/// hashed between the setting of others' bits: `f` calls `Ahead::go_on` until it returns false. A
+/// block at a time, 1,000 keys of 32 bytes took 1.14 times as long; and of 16 bytes 1.08 times,
+/// hashed all at once before the others' bits were set (AMD EPYC of the fifth generation,
+/// 2026-11-28).
 ///
 /// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes; but such keys
 /// not for one beyond `FAR`, unless they lie apart.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-pub(super) fn each_pair_hashed(all: &[Key], bytes: usize, mut f: impl FnMut(__m512i, __m512i)) {
+pub(super) fn each_pair_hashed(
+    all: &[Key],
+    bytes: usize,
+    mut f: impl FnMut([__m512i; 2], &mut Ahead),
+) {
     const PAIR: usize = 2 * LANES;
     let for_large = blocks::is_large(bytes);
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
@@ -382,51 +465,38 @@ pub(super) fn each_pair_hashed(all: &[Key], bytes: usize, mut f: impl FnMut(__m5
         let mut now = [hashed[0], hashed[1]];
         let (mut at, mut short, mut apart) = (PAIR, None, false);
         loop {
-            let mut next = now;
-            if at < n {
-                let begins = at % BLOCK == PAIR;
-                if begins {
-                    short = None;
-                    if n - at >= BLOCK {
-                        short = common_length(Groups::of(keys.add(at), BLOCK, GROUPS));
-                        short = short.filter(|len| *len < SHORT);
-                    }
-                    if short.is_none() {
-                        hash_block_of(keys, n, at, for_large, &mut hashed);
-                    } else {
-                        apart = for_large && bytes <= FAR
-                            || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
-                    }
+            let begins = at % BLOCK == PAIR;
+            if begins && at < n {
+                short = None;
+                if n - at >= BLOCK {
+                    short = common_length(Groups::of(keys.add(at), BLOCK, GROUPS));
+                    short = short.filter(|len| *len <= SHORT);
                 }
-                next = match short {
-                    Some(len) => {
-                        // Only a part of a block: a whole one would be more prefetches than the
-                        // processor can keep track of (1,000 keys took 1.35 times as long; AMD EPYC
-                        // of the fourth generation, 2026-11-23).
-                        if apart {
-                            blocks::prefetch_each(blocks::at_most(PAIR, all, at + BLOCK));
-                        }
-                        let (a, b) = (keys.add(at), keys.add(at + LANES));
-                        let mut h = [first_hash(len); 2];
-                        if len >= 16 {
-                            h = [hash_block(h[0], a, 0), hash_block(h[1], b, 0)];
-                        }
-                        if len % 16 != 0 {
-                            h = [hash_rest(h[0], a, len), hash_rest(h[1], b, len)];
-                        }
-                        h
-                    }
-                    None => {
-                        let g = (at - PAIR) % BLOCK / LANES;
-                        [hashed[g], hashed[g + 1]]
-                    }
-                };
+                if short.is_none() {
+                    hash_block_of(keys, n, at, for_large, &mut hashed);
+                } else {
+                    apart = for_large && bytes <= FAR
+                        || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
+                }
             }
-            f(now[0], now[1]);
+            let len = short.filter(|_| at < n).unwrap_or(0);
+            let mut ahead = Ahead::new(keys.wrapping_add(at), len);
+            // Only a part of a block: a whole one would be more prefetches than the processor can
+            // keep track of (1,000 keys took 1.35 times as long; AMD EPYC of the fourth generation,
+            // 2026-11-23).
+            match short {
+                Some(_) if apart => blocks::prefetch_each(blocks::at_most(PAIR, all, at + BLOCK)),
+                Some(_) => {}
+                None => {
+                    let g = (at - PAIR) % BLOCK / LANES;
+                    ahead.h = [hashed[g], hashed[g + 1]];
+                }
+            }
+            f(now, &mut ahead);
             if at >= n {
                 return;
             }
-            now = next;
+            now = ahead.h;
             at += PAIR;
         }
     }
@@ -468,9 +538,9 @@ pub(super) unsafe fn hash_block_of(
     }
 }
 
-/// Keys of fewer bytes are hashed sixteen at a time between the setting of others' bits. With
-/// longer ones too few are hashed side by side, and each step waits for the one before.
-const SHORT: usize = 32;
+/// Keys of up to so many bytes are hashed sixteen at a time between the setting of others' bits.
+/// With longer ones too few are hashed side by side, and each step waits for the one before.
+const SHORT: usize = 64;
 
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
