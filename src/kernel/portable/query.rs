@@ -75,13 +75,23 @@ unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
 }
 
-/// The number of bits of an array that is asked by so few probes that dividing for each takes less
-/// time than computing an inverse to multiply by; `None` for any other. With inverses, a present
-/// key took 1.3, 1.16 and 1.1 times as long at 1, 2 and 4 probes (AMD EPYC of the fourth
-/// generation, 2026-11-23).
+/// Up to how many probes dividing for each takes less time than computing an inverse to multiply by.
+/// With inverses, a present key took 1.3 and 1.16 times as long at 1 and 2 probes (AMD EPYC of the
+/// fourth generation, 2026-11-23). With divisions, keys of which half are present took 1.12 times as
+/// long at 3 and 4 probes, because a wrong guess is found out later (one of the fifth, 2026-11-28).
+const FEW: u32 = 2;
+
+/// The number of bits of an array that is asked by at most `FEW` probes; `None` for any other.
 #[inline(always)]
 fn bits_if_few(k: u32, bytes: usize) -> Option<NonZeroU32> {
-    if k <= AT_ONCE && bytes <= FAR { bits::bits_of(bytes) } else { None }
+    if k <= FEW && bytes <= FAR { bits::bits_of(bytes) } else { None }
+}
+
+/// The modulus of an array all of whose probes are asked for at once; `None` for any other number,
+/// or beyond `FAR`.
+#[inline(always)]
+fn modulus_if_at_once(k: u32, bytes: usize) -> Option<Modulus> {
+    if k <= AT_ONCE { modulus_if_near(bytes) } else { None }
 }
 
 /// Whether the bits of all `k` probes are set; `k` is at least 1.
@@ -223,7 +233,11 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
         (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
         // SAFETY: `bits_if_few` gave the number of bits of this array.
         (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
-        _ => contains_out_of_line(h, k, array),
+        _ => match modulus_if_at_once(k, array.len()) {
+            // SAFETY: `modulus_if_at_once` made the modulus for this array's length.
+            Some(modulus) => through_a_branch(unsafe { Probes::new(h, modulus, array).next(k) }),
+            None => contains_out_of_line(h, k, array),
+        },
     }
 }
 
