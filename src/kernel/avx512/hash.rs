@@ -444,8 +444,7 @@ impl<'k> Ahead<'k> {
 /// hashed all at once before the others' bits were set (AMD EPYC of the fifth generation,
 /// 2026-11-28).
 ///
-/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes; but such keys
-/// not for one beyond `FAR`, unless they lie apart.
+/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(
@@ -475,17 +474,21 @@ pub(super) fn each_pair_hashed(
                 if short.is_none() {
                     hash_block_of(keys, n, at, for_large, &mut hashed);
                 } else {
-                    apart = for_large && bytes <= FAR
-                        || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
+                    apart = for_large || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
                 }
             }
             let len = short.filter(|_| at < n).unwrap_or(0);
             let mut ahead = Ahead::new(keys.wrapping_add(at), len);
-            // Only a part of a block: a whole one would be more prefetches than the processor can
-            // keep track of (1,000 keys took 1.35 times as long; AMD EPYC of the fourth generation,
-            // 2026-11-23).
             match short {
-                Some(_) if apart => blocks::prefetch_each(blocks::at_most(PAIR, all, at + BLOCK)),
+                Some(_) if apart => {
+                    // Only a part of a block: a whole one would be more prefetches than the
+                    // processor can keep track of (1,000 keys took 1.35 times as long; AMD EPYC of
+                    // the fourth generation, 2026-11-23).
+                    let later = blocks::at_most(PAIR, all, at + BLOCK);
+                    if !blocks::prefetch_lines(later) {
+                        blocks::prefetch_each(later);
+                    }
+                }
                 Some(_) => {}
                 None => {
                     let g = (at - PAIR) % BLOCK / LANES;
@@ -501,12 +504,6 @@ pub(super) fn each_pair_hashed(
         }
     }
 }
-
-/// In an array of more bytes the bits are waited for longer than the keys. Prefetched, keys that
-/// lie one after the other took 0.64 of the time with a million of them, 0.74 with two, 0.83 with
-/// five, and with seven million as long, with ten 1.15 times as long (10 bits each, AMD EPYC of the
-/// fourth generation, 2026-11-27), on one of the fifth 1.2 times.
-const FAR: usize = 6 << 20;
 
 /// Hashes the keys of a block that begins there, and asks for those of the next.
 /// Vectors for which there are no keys repeat the first.
