@@ -72,7 +72,7 @@ use super::avx2::positions::{OTHER_WAY_ROUND, TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
 use hash::{each_hashed, each_pair_hashed, hash_keys};
-use positions::{Modulus, WideModulus, deltas, each_two, first_sums};
+use positions::{LOW, Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
 
 mod hash;
@@ -267,16 +267,27 @@ unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [M
     let modulus = Modulus::of(bits);
     let mut len = array.len() as u32;
     let mut all = _mm512_setzero_si512();
-    each_hashed(keys, |h| {
+    each_hashed(keys, |h, n| {
         // For each word of the array, what the keys of each lane have set in it.
         let mut words = [_mm512_setzero_si512(); LANES];
-        for &h in h {
-            let mut sums = first_sums(h);
+        for (i, &h) in h.iter().enumerate() {
+            let (mut sums, mut delta, mut probes) = (first_sums(h), deltas(h), k);
+            // Where up to four keys are left, which are in the last four lanes, each half of the
+            // lanes has half of their probes: without, 20 keys took 1.05 times as long, and ten 1.1
+            // times (machine and date: see above).
+            if i == n / LANES && n % LANES <= LANES / 2 {
+                const TWICE: i32 = 0b11_10_11_10;
+                let half = _mm512_mul_epu32(delta, _mm512_set1_epi64((k / 2).into()));
+                let later = _mm512_mask_add_epi32(sums, LOW, sums, half);
+                sums = _mm512_shuffle_i64x2::<TWICE>(sums, later);
+                delta = _mm512_shuffle_i64x2::<TWICE>(delta, delta);
+                probes = k.div_ceil(2);
+            }
             // Probes come two at a time; of an odd number one comes twice.
             let zero = _mm512_setzero_si512();
-            let delta = if k == 1 { zero } else { deltas(h) };
-            let mut to_next = if k % 2 == 0 { delta } else { zero };
-            for _ in 0..k.div_ceil(2) {
+            let delta = if probes == 1 { zero } else { delta };
+            let mut to_next = if probes % 2 == 0 { delta } else { zero };
+            for _ in 0..probes.div_ceil(2) {
                 let a = modulus.rem(sums);
                 sums = _mm512_add_epi32(sums, delta);
                 let b = modulus.rem(sums);

@@ -264,13 +264,17 @@ fn every_filter_size(kernel: &Kernel) {
         let keys: Vec<&[u8]> = (0..n).map(|i| &data[i * 16..][..16]).collect();
         check_create(kernel, &keys, 6, (n * 10).max(64).div_ceil(8));
     }
+    // As many as have whole eights, as few left as half of one has, and more; of one block and two.
     for k in (0..=40).step_by(thinned(1).min(13)) {
-        let keys: Vec<&[u8]> = (0..37).map(|i| &data[i * 16..][..16]).collect();
-        let bytes = 32 + k as usize;
-        let want = spec_array(&keys, k.min(30), bytes);
-        let mut got = vec![9; bytes];
-        kernel.create(&as_keys(&keys), k, &mut got);
-        assert!(got == want, "{}: k = {k}", kernel.name());
+        for n in [8, 9, 16, 34, 37, 44, 66, 68, 69] {
+            let keys: Vec<&[u8]> = (0..n).map(|i| &data[i * 16..][..16]).collect();
+            for bytes in [9, 32 + k as usize] {
+                let want = spec_array(&keys, k.min(30), bytes);
+                let mut got = vec![9; bytes];
+                kernel.create(&as_keys(&keys), k, &mut got);
+                assert!(got == want, "{}: {n} keys, k = {k}", kernel.name());
+            }
+        }
     }
 }
 

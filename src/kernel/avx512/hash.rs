@@ -346,10 +346,11 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
-/// Hands on the hashes of all keys, as `hash` leaves them, a block at a time.
+/// Hands on the hashes of all keys, as `hash` leaves them, a block at a time, and of how many keys
+/// they are.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
+pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i], usize)) {
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return };
     let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
@@ -361,7 +362,8 @@ pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i])) {
             // Otherwise the loops over them would be written out.
             let h: *mut __m512i = opaque!(h.as_mut_ptr().cast());
             hash(Groups::of(keys.add(from), n - from, GROUPS), h);
-            f(slice::from_raw_parts(h, (n - at).min(BLOCK).div_ceil(LANES)));
+            let n = (n - at).min(BLOCK);
+            f(slice::from_raw_parts(h, n.div_ceil(LANES)), n);
         }
     }
 }
