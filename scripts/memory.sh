@@ -117,9 +117,12 @@ ensure_rust_source() {
 # Miri is only in nightly toolchains; of one day, so that all see the same.
 nightly=nightly-2026-10-30
 ensure_miri() {
-  rustup run $nightly cargo miri --version >/dev/null 2>&1 ||
-    rustup toolchain install $nightly --profile minimal --component miri,rust-src ||
-    fail "Miri needs: rustup toolchain install $nightly --profile minimal --component miri,rust-src"
+  local install=(rustup toolchain install $nightly --profile minimal --component miri,rust-src)
+  { rustup run $nightly rustc --version && rustup run $nightly cargo miri --version; } \
+    >/dev/null 2>&1 && return
+  # rustup takes for whole what an interrupted installation has left.
+  rustup toolchain uninstall $nightly >/dev/null 2>&1 || true
+  "${install[@]}" || fail "Miri needs: ${install[*]}"
 }
 
 # miri ARGUMENT...: cargo test, interpreted.
