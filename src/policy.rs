@@ -400,6 +400,11 @@ pub(crate) fn answer_in_groups<'k>(
     ones
 }
 
+/// As many the processor reads by itself before it needs them. Asked for beforehand, 8 filters of 20
+/// keys that lie apart took 2.4 ns each in place of 2.1, and where they are in no cache 3.4 in place
+/// of 3.0 (AVX-512, AMD EPYC of the fifth generation, 2026-11-28).
+const READ_AHEAD: usize = 8;
+
 /// `answer_in_groups` for what lies in an array: `results[i]` becomes the answer for `asked[i]`,
 /// for as many as both have.
 fn answer_each<'k, T: AsRef<[u8]>>(
@@ -412,7 +417,9 @@ fn answer_each<'k, T: AsRef<[u8]>>(
     // in place of 91 (AVX-512, AMD EPYC of the fifth generation, 2026-11-23).
     if let Some(keys) = as_keys(asked) {
         if keys.len() <= GROUP {
-            prefetch(keys, false);
+            if keys.len() > READ_AHEAD {
+                prefetch(keys, false);
+            }
             return answer(keys, results);
         }
     }
