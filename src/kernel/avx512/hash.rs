@@ -446,8 +446,8 @@ impl<'k> Ahead<'k> {
 /// hashed all at once before the others' bits were set (AMD EPYC of the fifth generation,
 /// 2026-11-28).
 ///
-/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes, but those that are
-/// hashed a block at a time from `MANY_BLOCKS` on.
+/// Keys are prefetched as `blocks::prefetch` has it for an array of `bytes` bytes, but short ones of
+/// one length only beyond `FOR_PAIRS`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 pub(super) fn each_pair_hashed(
@@ -456,14 +456,14 @@ pub(super) fn each_pair_hashed(
     mut f: impl FnMut([__m512i; 2], &mut Ahead),
 ) {
     const PAIR: usize = 2 * LANES;
-    let (for_large, in_blocks) = (blocks::is_large(bytes), bytes > MANY_BLOCKS);
+    let (for_large, for_pairs) = (blocks::is_large(bytes), bytes > FOR_PAIRS);
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
     let Some((keys, n)) = at_least_eight(all, &mut padded) else { return };
     let mut hashed = [_mm512_setzero_si512(); GROUPS];
     // SAFETY: `at_least_eight` gave `n` keys, eight or more. `hash_block_of` is given an `at` below
     // `n`; `short` is only set where a whole block of keys follows, all of which have its length.
     unsafe {
-        hash_block_of(keys, n.min(PAIR), 0, in_blocks, &mut hashed);
+        hash_block_of(keys, n.min(PAIR), 0, for_large, &mut hashed);
         let mut now = [hashed[0], hashed[1]];
         let (mut at, mut short, mut apart) = (PAIR, None, false);
         loop {
@@ -475,9 +475,9 @@ pub(super) fn each_pair_hashed(
                     short = short.filter(|len| *len <= SHORT);
                 }
                 if short.is_none() {
-                    hash_block_of(keys, n, at, in_blocks, &mut hashed);
+                    hash_block_of(keys, n, at, for_large, &mut hashed);
                 } else {
-                    apart = for_large || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
+                    apart = for_pairs || blocks::lie_apart(blocks::at_most(BLOCK, all, at + BLOCK));
                 }
             }
             let len = short.filter(|_| at < n).unwrap_or(0);
@@ -508,11 +508,9 @@ pub(super) fn each_pair_hashed(
     }
 }
 
-/// For an array of more bytes, at the usual 10 bits each, keys and their list are larger than the
-/// second cache, and a block of them would be waited for at once. 200,000 keys of 8 to 64 bytes took
-/// 1.1 times as long, and 500,000 1.5 times; 100,000 take 1.03 times as long for it (AMD EPYC of the
-/// fifth generation, 2026-11-28).
-const MANY_BLOCKS: usize = 3 << 15;
+/// In an array of so many bytes keys that are hashed little by little are not waited for: 500,000 of
+/// them took 1.08 times as long prefetched (AMD EPYC of the fifth generation, 2026-11-28).
+const FOR_PAIRS: usize = 3 << 18;
 
 /// Hashes the keys of a block that begins there, and asks for those of the next.
 /// Vectors for which there are no keys repeat the first.
