@@ -145,7 +145,7 @@ const MOST_IN_TWO_TURNS: usize = 40;
 
 /// Whether setting so many bits a key in place takes less time than a byte per bit does, which has
 /// to be made zeros and packed. At 20 bits a key 1,000 keys took 1.04 times as long with a byte per
-/// bit, and 500 keys at 50 bits 1.2 times; 300 keys at 20 take 0.98 times as long (AMD EPYC of the
+/// bit, and 500 keys at 50 bits 1.2 times; 200 keys at 20 take 0.92 times as long (AMD EPYC of the
 /// fifth generation, 2026-11-28).
 const fn are_many(k: u32, bytes: usize) -> bool {
     k > 10 && bytes > 1024
@@ -193,7 +193,7 @@ unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Pla
         let order = opaque!(TWO_BY_TWO.as_ptr());
         _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()))
     };
-    let mut is_bit = place as u32;
+    let mut place = place as u32;
     each_pair_hashed(keys, array.len(), |[a, b], ahead| {
         let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
         let mut positions = || {
@@ -208,8 +208,8 @@ unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Pla
             if left > 0 {
                 left -= 1;
                 let next;
-                (next, is_bit) = computed_before(positions(), is_bit);
-                if is_bit == Place::Byte as u32 {
+                (next, place) = computed_before(positions(), place);
+                if place == Place::Byte as u32 {
                     let mut set = |p: u32| {
                         // SAFETY: the caller's word: `array` has a byte for each bit, and a
                         // position is less than the bits.

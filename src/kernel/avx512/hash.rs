@@ -442,7 +442,7 @@ impl<'k> Ahead<'k> {
 /// next keys are made before the present ones are handed on, so that whoever sets bits meanwhile
 /// does not wait for them. Keys that are short and of one length are handed on as well, to be
 /// hashed between the setting of others' bits: `f` calls `Ahead::go_on` until it returns false. A
-/// block at a time, 1,000 keys of 32 bytes took 1.14 times as long; and of 16 bytes 1.08 times,
+/// block at a time, 1,000 keys of 32 bytes took 1.14 times as long; and of 16 bytes 1.06 times,
 /// hashed all at once before the others' bits were set (AMD EPYC of the fifth generation,
 /// 2026-11-28).
 ///
@@ -488,6 +488,7 @@ pub(super) fn each_pair_hashed(
                     // processor can keep track of (1,000 keys took 1.35 times as long; AMD EPYC of
                     // the fourth generation, 2026-11-23).
                     let later = blocks::at_most(PAIR, all, at + BLOCK);
+                    // Here, so that no registers are kept for a call that is rarely needed.
                     if !blocks::prefetch_lines(later) {
                         blocks::prefetch_each(later);
                     }
@@ -508,8 +509,8 @@ pub(super) fn each_pair_hashed(
     }
 }
 
-/// In an array of so many bytes keys that are hashed little by little are not waited for: 500,000 of
-/// them took 1.08 times as long prefetched (AMD EPYC of the fifth generation, 2026-11-28).
+/// For an array of up to so many bytes, keys that are hashed little by little are not waited for:
+/// 500,000 took 1.08 times as long prefetched (AMD EPYC of the fifth generation, 2026-11-28).
 const FOR_PAIRS: usize = 3 << 18;
 
 /// Hashes the keys of a block that begins there, and asks for those of the next.
