@@ -22,9 +22,10 @@
 //!    before, and eight keys alone would leave the processor waiting.
 //! 5. An array of up to 32 Kbit is built with a byte per bit (see `bits::BYTE_PER_BIT_MAX`). In
 //!    registers, one of up to 32 bytes took 1.1 to 1.4 times as long (AMD EPYC of the fifth
-//!    generation, 2026-11-23). For a larger one, up to `portable::FAR_TO_SET`, each lane holds a
-//!    byte's index and the bit in that byte, and two lanes are handled as one word, which the
-//!    addresses are taken from.
+//!    generation, 2026-11-23). For a larger one, up to `portable::FAR_TO_SET`, or one with many
+//!    probes (see `are_many`), each lane holds a byte's index and the bit in that byte, and two lanes
+//!    are handled as one word, which the addresses are taken from. They are set after the next
+//!    positions are computed (see `Inserter`).
 //! 6. A batch of queries handles sixteen keys side by side, and eight probes of each before it
 //!    looks whether to stop. Where the filter fits in two registers, it is transposed and its bits
 //!    are looked up there. Otherwise they are loaded one by one: gathers took 1.1 to 1.2 times as
@@ -48,7 +49,9 @@ use core::num::NonZeroU32;
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, blocks, cpu, portable, scratch};
 use hash::{each_hashed, hash_keys};
-use positions::{Modulus, OTHER_WAY_ROUND, TWO_BY_TWO, each_pair, each_position, set_two};
+use positions::{
+    Modulus, OTHER_WAY_ROUND, Positions, TWO_BY_TWO, each_position, each_two, set_two,
+};
 use query::{filters_may_match, keys_may_match, may_match};
 
 pub(super) mod hash;
@@ -103,13 +106,14 @@ pub(super) unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUni
     unsafe {
         match bits::bits_of(array.len()) {
             Some(bits)
-                if array.len() <= BYTE_PER_BIT_MAX / 8 && create_by_bytes(keys, k, bits, array) => {
-            }
+                if array.len() <= BYTE_PER_BIT_MAX / 8
+                    && !are_many(k, array.len())
+                    && create_by_bytes(keys, k, bits, array) => {}
             Some(bits) if array.len() <= portable::FAR_TO_SET => {
-                let (array, modulus) = (bits::zeroed(array), Modulus::new(bits));
-                each_hashed(keys, blocks::is_large(array.len()), |eights| {
-                    insert_eights(eights.h, k, modulus, array)
-                });
+                let for_large = array.len() > LARGE;
+                let mut inserter = Inserter::of(bits::zeroed(array), bits);
+                each_hashed(keys, for_large, |eights| inserter.insert(eights.h, k));
+                inserter.finish();
             }
             _ => blocks::insert_keys(
                 hash_keys,
@@ -121,6 +125,20 @@ pub(super) unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUni
         }
     }
 }
+
+/// Whether setting so many bits a key in place takes less time than a byte per bit does, which has
+/// to be made zeros and packed. At 20 bits a key 1,000 keys took 1.04 times as long with a byte per
+/// bit, and 500 keys at 50 bits 1.2 times; 200 keys at 20 take 0.92 times as long. With AVX2 these
+/// are 1.08, 1.2 (600 keys) and 0.89 (AMD EPYC of the fifth generation, 2026-11-28).
+pub(super) const fn are_many(k: u32, bytes: usize) -> bool {
+    k > 10 && bytes > 1024
+}
+
+/// For an array of more bytes, keys that lie one after the other are prefetched, too. That is more
+/// than `blocks::is_large` says: up to 200,000 keys at 10 bits each took up to 1.05 times as long
+/// with it, and 300,000 keys of 32 bytes 1.06 to 1.2 times without (AMD EPYC of the fifth
+/// generation, 2026-11-28).
+const LARGE: usize = 1 << 18;
 
 /// # Safety
 /// The processor has AVX2; the array has these bits.
@@ -167,53 +185,89 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     match bits::bits_of(array.len()) {
         Some(bits) if array.len() <= portable::FAR_TO_SET && hashes.len() >= LANES => {
             let last = hashes.len() - LANES;
-            for at in (0..hashes.len()).step_by(2 * LANES) {
-                // SAFETY: the caller has AVX2, and the match above saw the array's size. `at` is at
-                // most `last`, from where on there are eight hashes.
-                unsafe {
+            // SAFETY: the caller has AVX2, and the match above saw the array's size. `at` is at
+            // most `last`, from where on there are eight hashes.
+            unsafe {
+                let mut inserter = Inserter::of(array, bits);
+                for at in (0..hashes.len()).step_by(2 * LANES) {
                     let eight = |at| hashes.as_ptr().add(last.min(at)).cast();
                     let h = [eight(at), eight(at + LANES)].map(|at| _mm256_loadu_si256(at));
-                    insert_eights(&h, k, Modulus::new(bits), array);
+                    inserter.insert(&h, k);
                 }
+                inserter.finish();
             }
         }
         _ => portable::insert_hashes(hashes, k, array),
     }
 }
 
-/// # Safety
-/// The processor has AVX2; the modulus is of the array's bits, and it has at most
-/// `portable::FAR_TO_SET` bytes.
-#[inline(never)]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn insert_eights(h: &[__m256i], k: u32, modulus: Modulus, array: &mut [u8]) {
-    // A lane holds a byte's index in three bytes, and the bit in the fourth.
-    const { assert!(portable::FAR_TO_SET <= 1 << 24) };
-    // SAFETY: the caller has AVX2; `TWO_BY_TWO` has the sixteen bytes that are loaded.
-    let mut order =
-        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(TWO_BY_TWO.as_ptr().cast())) };
-    let mut places_and_bits = |both: [__m256i; 2]| {
+/// Sets bits of an array in place: those of a probe while the next probe's positions are computed,
+/// and also those of the last while the next keys are hashed. If each were set when they are known,
+/// nothing would be set meanwhile, and 100,000 keys took 1.08 times as long (AMD EPYC of the fifth
+/// generation, 2026-11-28).
+struct Inserter<'a> {
+    array: &'a mut [u8],
+    modulus: Modulus,
+    /// What is to be set next: words for `set_two`, of which zeros set nothing.
+    next: [__m256i; 2],
+}
+
+impl<'a> Inserter<'a> {
+    /// # Safety
+    /// The processor has AVX2; the array has these bits, in at most `portable::FAR_TO_SET` bytes.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    unsafe fn of(array: &'a mut [u8], bits: NonZeroU32) -> Inserter<'a> {
         // SAFETY: the caller has AVX2.
         unsafe {
-            order = _mm256_xor_si256(order, _mm256_set1_epi8(OTHER_WAY_ROUND));
-            both.map(|p| {
-                let bit = _mm256_and_si256(p, _mm256_set1_epi32(7));
-                let bit = _mm256_sllv_epi32(_mm256_set1_epi32(1 << 24), bit);
-                let place_and_bit = _mm256_or_si256(_mm256_srli_epi32::<3>(p), bit);
-                _mm256_shuffle_epi8(place_and_bit, order)
-            })
+            Inserter { array, modulus: Modulus::new(bits), next: [_mm256_setzero_si256(); 2] }
         }
-    };
-    // SAFETY: the caller has AVX2, and gave the array's modulus: a position is less than the
-    // array's bits, and an eighth of it the index of one of its bytes.
-    unsafe {
-        for two in h.chunks(2) {
-            // A lone eight are set twice.
-            if let ([a, ..], [.., b]) = (two, two) {
-                each_pair([*a, *b], k, modulus, &mut places_and_bits, |two| {
-                    set_two(array.as_mut_ptr(), two)
-                })
+    }
+
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(never)]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    unsafe fn insert(&mut self, h: &[__m256i], k: u32) {
+        // A lane holds a byte's index in three bytes, and the bit in the fourth.
+        const { assert!(portable::FAR_TO_SET <= 1 << 24) };
+        let (modulus, array, mut next) = (self.modulus, self.array.as_mut_ptr(), self.next);
+        // SAFETY: the caller has AVX2; `TWO_BY_TWO` has the sixteen bytes that are loaded. `of` was
+        // given the array's bits: a position is less, and an eighth of it the index of one of its
+        // bytes.
+        unsafe {
+            let order = _mm_loadu_si128(TWO_BY_TWO.as_ptr().cast());
+            let mut order = _mm256_broadcastsi128_si256(order);
+            for two in h.chunks(2) {
+                // A lone eight are set twice.
+                let ([a, ..], [.., b]) = (two, two) else { continue };
+                let mut positions = [Positions::new(*a, modulus), Positions::new(*b, modulus)];
+                for _ in 0..k {
+                    order = _mm256_xor_si256(order, _mm256_set1_epi8(OTHER_WAY_ROUND));
+                    for (next, positions) in next.iter_mut().zip(&mut positions) {
+                        each_two(*next, |two| set_two(array, two));
+                        let p = positions.next();
+                        let bit = _mm256_and_si256(p, _mm256_set1_epi32(7));
+                        let bit = _mm256_sllv_epi32(_mm256_set1_epi32(1 << 24), bit);
+                        let place_and_bit = _mm256_or_si256(_mm256_srli_epi32::<3>(p), bit);
+                        *next = _mm256_shuffle_epi8(place_and_bit, order);
+                    }
+                }
             }
+        }
+        self.next = next;
+    }
+
+    /// Sets the bits of the last probe.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[inline(never)]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    unsafe fn finish(self) {
+        for next in self.next {
+            // SAFETY: as in `insert`.
+            unsafe { each_two(next, |two| set_two(self.array.as_mut_ptr(), two)) }
         }
     }
 }

@@ -32,9 +32,9 @@
 //!    keys took 1.09 to 1.13 times as long (AMD EPYC of the fourth generation, 2026-11-27). With a
 //!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 33 keys
 //!    took 1.45 times as long and 50 keys 1.15 times (2026-11-28). In a larger array, and in one
-//!    with many probes (see `are_many`), bits are set in place, by lanes that hold a byte's index
-//!    and the bit in it; with more than `PLACES` bytes, whose index needs more of a lane, as the
-//!    portable kernel does.
+//!    with many probes (see `avx2::are_many`), bits are set in place, by lanes that hold a byte's
+//!    index and the bit in it; with more than `PLACES` bytes, whose index needs more of a lane, as
+//!    the portable kernel does.
 //! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
 //!    way for small filters), nor was a gather for larger ones. A query of many small filters has
 //!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
@@ -68,6 +68,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
+use super::avx2::are_many;
 use super::avx2::positions::{OTHER_WAY_ROUND, TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
@@ -142,14 +143,6 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
 
 /// The most bytes of an array that is built in registers where 512 bits take two turns.
 const MOST_IN_TWO_TURNS: usize = 40;
-
-/// Whether setting so many bits a key in place takes less time than a byte per bit does, which has
-/// to be made zeros and packed. At 20 bits a key 1,000 keys took 1.04 times as long with a byte per
-/// bit, and 500 keys at 50 bits 1.2 times; 200 keys at 20 take 0.92 times as long (AMD EPYC of the
-/// fifth generation, 2026-11-28).
-const fn are_many(k: u32, bytes: usize) -> bool {
-    k > 10 && bytes > 1024
-}
 
 /// An array of any size.
 #[inline(never)]

@@ -121,7 +121,7 @@ pub(super) unsafe fn each_position(
     modulus: Modulus,
     mut set: impl FnMut(u32),
 ) {
-    let mut each_of_two = |two| {
+    let mut set_both = |two: u64| {
         set(two as u32);
         set((two >> 32) as u32);
     };
@@ -130,7 +130,14 @@ pub(super) unsafe fn each_position(
         // SAFETY: the caller has AVX2.
         unsafe {
             match *two {
-                [a, b] => each_pair([a, b], k, modulus, |p| p, &mut each_of_two),
+                [a, b] => {
+                    // Side by side: a position waits for the one before.
+                    let (mut a, mut b) = (Positions::new(a, modulus), Positions::new(b, modulus));
+                    for _ in 0..k {
+                        each_two(a.next(), &mut set_both);
+                        each_two(b.next(), &mut set_both);
+                    }
+                }
                 [a] => {
                     let mut a = Positions::new(a, modulus);
                     for _ in 0..k {
@@ -141,9 +148,9 @@ pub(super) unsafe fn each_position(
                             // more than four keys are left, the others here are keys of the eight
                             // before, whose bits are set already.
                             if left > LANES / 2 {
-                                each_of_two(first);
+                                set_both(first);
                             }
-                            each_of_two(last);
+                            set_both(last);
                         }
                     }
                 }
@@ -154,29 +161,17 @@ pub(super) unsafe fn each_position(
     }
 }
 
-/// Calls `set` with what `make` makes of the positions of sixteen keys, eight and eight, for one
-/// probe after the other; two lanes at a time.
+/// Calls `f` with eight lanes, two at a time.
 ///
 /// # Safety
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn each_pair(
-    [a, b]: [__m256i; 2],
-    k: u32,
-    modulus: Modulus,
-    mut make: impl FnMut([__m256i; 2]) -> [__m256i; 2],
-    mut set: impl FnMut(u64),
-) {
+pub(super) unsafe fn each_two(eight: __m256i, mut f: impl FnMut(u64)) {
     // SAFETY: the caller has AVX2.
     unsafe {
-        let (mut a, mut b) = (Positions::new(a, modulus), Positions::new(b, modulus));
-        for _ in 0..k {
-            for eight in make([a.next(), b.next()]) {
-                in_pairs(_mm256_castsi256_si128(eight)).into_iter().for_each(&mut set);
-                in_pairs(_mm256_extracti128_si256::<1>(eight)).into_iter().for_each(&mut set);
-            }
-        }
+        in_pairs(_mm256_castsi256_si128(eight)).into_iter().for_each(&mut f);
+        in_pairs(_mm256_extracti128_si256::<1>(eight)).into_iter().for_each(&mut f);
     }
 }
 
