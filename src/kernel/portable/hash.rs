@@ -6,8 +6,20 @@ use crate::hash::{BLOOM_SEED as SEED, M};
 /// `hash::hash`, with the last word taken from the key's last four bytes.
 #[inline(always)]
 pub(in super::super) fn hash(key: &[u8]) -> u32 {
+    hash_or(key, crate::hash::bloom_hash)
+}
+
+/// `hash`, of short keys without a call, for which registers would have to be kept.
+#[inline(always)]
+pub(super) fn hash_without_call(key: &[u8]) -> u32 {
+    hash_or(key, |key| crate::hash::finish(first(key.len()), key))
+}
+
+/// `hash`, by `short` for keys of less than four bytes.
+#[inline(always)]
+fn hash_or(key: &[u8], short: impl Fn(&[u8]) -> u32) -> u32 {
     if key.len() < 4 {
-        return crate::hash::bloom_hash(key);
+        return short(key);
     }
     let mut h = first(key.len());
     // One place and one length: a query has no register for more.
