@@ -258,16 +258,14 @@ impl<'a> Inserter<'a> {
         self.next = next;
     }
 
-    /// Sets the bits of the last probe.
+    /// Sets the bits of the last probe, by one more, whose own are never set.
     ///
     /// # Safety
     /// The processor has AVX2.
-    #[inline(never)]
+    #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    unsafe fn finish(self) {
-        for next in self.next {
-            // SAFETY: as in `insert`.
-            unsafe { each_two(next, |two| set_two(self.array.as_mut_ptr(), two)) }
-        }
+    unsafe fn finish(mut self) {
+        // SAFETY: the caller has AVX2.
+        unsafe { self.insert(&[_mm256_setzero_si256()], 1) }
     }
 }
