@@ -22,12 +22,12 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
         h ^= h >> 16;
     }
 
-    finish(h, words.remainder())
+    add_tail(h, words.remainder())
 }
 
 /// The last step, for the one to three bytes that are left; none leave the hash as it is.
 #[inline(always)]
-pub(crate) fn finish(mut h: u32, tail: &[u8]) -> u32 {
+pub(crate) fn add_tail(mut h: u32, tail: &[u8]) -> u32 {
     if !tail.is_empty() {
         for (i, byte) in tail.iter().enumerate() {
             h = h.wrapping_add(u32::from(*byte) << (8 * i));

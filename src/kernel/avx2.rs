@@ -19,13 +19,14 @@
 //!    parts of two others would have to wait.
 //! 3. Positions are sums of two remainders, corrected where the hash wraps.
 //! 4. The bits of sixteen keys are set side by side, eight and eight: a position waits for the one
-//!    before, and eight keys alone would leave the processor waiting.
+//!    before, and eight keys alone would leave the processor waiting. In a small filter the last up
+//!    to four keys have half of their probes in each two lanes (see `each_position`).
 //! 5. An array of up to 32 Kbit is built with a byte per bit (see `bits::BYTE_PER_BIT_MAX`). In
 //!    registers, one of up to 32 bytes took 1.1 to 1.4 times as long (AMD EPYC of the fifth
 //!    generation, 2026-11-23). For a larger one, up to `portable::FAR_TO_SET`, or one with many
 //!    probes (see `are_many`), each lane holds a byte's index and the bit in that byte, and two lanes
-//!    are handled as one word, which the addresses are taken from. They are set after the next
-//!    positions are computed (see `Inserter`).
+//!    are handled as one word, which the addresses are taken from. A probe's bits are set after the
+//!    next positions are computed (see `Inserter`).
 //! 6. A batch of queries handles sixteen keys side by side, and eight probes of each before it
 //!    looks whether to stop. Where the filter fits in two registers, it is transposed and its bits
 //!    are looked up there. Otherwise they are loaded one by one: gathers took 1.1 to 1.2 times as
@@ -102,7 +103,8 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller has AVX2; `bits` are the array's, and a guard saw that they are in at most
+    // `FAR_TO_SET` bytes; `insert_keys` gives as many hashes as keys.
     unsafe {
         match bits::bits_of(array.len()) {
             Some(bits)
@@ -127,17 +129,17 @@ pub(super) unsafe fn create_in_lanes(keys: &[Key], k: u32, array: &mut [MaybeUni
 }
 
 /// Whether setting so many bits a key in place takes less time than a byte per bit does, which has
-/// to be made zeros and packed. At 20 bits a key 1,000 keys took 1.04 times as long with a byte per
-/// bit, and 500 keys at 50 bits 1.2 times; 200 keys at 20 take 0.92 times as long. With AVX2 these
-/// are 1.08, 1.2 (600 keys) and 0.89 (AMD EPYC of the fifth generation, 2026-11-28).
+/// to be made zeros and packed. With AVX2, a byte per bit took 1.08 times as long for 1,000 keys at
+/// 20 bits, 1.2 times for 600 keys at 50 bits, and 0.89 for 200 keys at 20; with AVX-512 1.04, 1.2
+/// (500 keys) and 0.92 (AMD EPYC of the fifth generation, 2026-11-28).
 pub(super) const fn are_many(k: u32, bytes: usize) -> bool {
     k > 10 && bytes > 1024
 }
 
 /// For an array of more bytes, keys that lie one after the other are prefetched, too. That is more
-/// than `blocks::is_large` says: up to 200,000 keys at 10 bits each took up to 1.05 times as long
-/// with it, and 300,000 keys of 32 bytes 1.06 to 1.2 times without (AMD EPYC of the fifth
-/// generation, 2026-11-28).
+/// than `blocks::is_large` says: prefetched, 100,000 to 200,000 keys of 16, of 32, or of 8 to 64
+/// bytes took 1.0 to 1.06 times as long; not prefetched, 300,000 keys of 32 bytes 1.06 to 1.2 times
+/// (AMD EPYC of the fifth generation, 2026-11-28).
 const LARGE: usize = 1 << 18;
 
 /// # Safety
@@ -201,10 +203,10 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     }
 }
 
-/// Sets bits of an array in place: those of a probe while the next probe's positions are computed,
-/// and also those of the last while the next keys are hashed. If each were set when they are known,
-/// nothing would be set meanwhile, and 100,000 keys took 1.08 times as long (AMD EPYC of the fifth
-/// generation, 2026-11-28).
+/// Sets bits of an array in place, a probe late: those of a probe while the next one's positions
+/// are computed, and those of the last while the next keys' are. If they were set as soon as they
+/// are known, nothing would be set while positions are waited for: 100,000 keys took 1.08 times as
+/// long (AMD EPYC of the fifth generation, 2026-11-28).
 struct Inserter<'a> {
     array: &'a mut [u8],
     modulus: Modulus,
@@ -234,7 +236,8 @@ impl<'a> Inserter<'a> {
         let (modulus, array, mut next) = (self.modulus, self.array.as_mut_ptr(), self.next);
         // SAFETY: the caller has AVX2; `TWO_BY_TWO` has the sixteen bytes that are loaded. `of` was
         // given the array's bits: a position is less, and an eighth of it the index of one of its
-        // bytes.
+        // bytes. The zeros that `next` begins with lead to the first byte, which is there, as the
+        // bits are not zero.
         unsafe {
             let order = _mm_loadu_si128(TWO_BY_TWO.as_ptr().cast());
             let mut order = _mm256_broadcastsi128_si256(order);

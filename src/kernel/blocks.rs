@@ -187,9 +187,9 @@ pub(super) fn prefetch_lines(keys: &[Key]) -> bool {
 /// Whether an array is so large that, of keys which lie one after the other, the next must be asked
 /// for: they and their list are in no cache of the core's, and where bits are waited for, too, the
 /// processor no longer asks for them early enough. Without, 500,000 keys of 8 to 64 bytes took 1.47
-/// times as long with AVX-512 and with AVX2, 1.1 times with the portable kernel, and 200,000 of them
-/// 1.1, 1.2 and 1.0 times. With 80,000 keys at 10 bits each, from where on it is done, it costs up to
-/// 0.04 of the time in a quiet machine (AMD EPYC of the fifth generation, 2026-11-28).
+/// times as long with AVX-512, 1.1 times with the portable kernel, and 200,000 of them 1.1 and 1.0
+/// times. With 80,000 keys at 10 bits each, from where on it is done, it costs up to 0.04 of the time
+/// in a quiet machine (AMD EPYC of the fifth generation, 2026-11-28).
 #[inline(always)]
 pub(super) const fn is_large(bytes: usize) -> bool {
     bytes > 3 << 15

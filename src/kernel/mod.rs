@@ -274,12 +274,14 @@ impl Kernel {
         crate::planted::in_filter(array);
     }
 
-    /// Does what `create_uninit` does, if the array is of the smallest and there are few keys;
-    /// otherwise nothing, and returns false.
+    /// Does what `create_uninit` does, if the array is of the smallest, and there are so few keys
+    /// that it would go the same way however long they are; otherwise nothing, and returns false.
+    /// At most 30 probes.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline(always)]
     pub(crate) fn create_smallest(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
-        let fits = portable::fit_a_register(keys.len(), array.len());
+        let few = keys.len() <= portable::SIDE_BY_SIDE;
+        let fits = few && portable::fit_a_register(keys.len(), array.len());
         if fits {
             portable::create_in_a_register(keys, k, array);
             #[cfg(leveldb_bloom_planted)]

@@ -30,9 +30,9 @@ use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, hidden};
 use super::{Kernel, Key, blocks, scratch};
 use crate::filter::MAX_PROBES;
 use crate::probe;
-use hash::{SIDE_BY_SIDE, are_long, hash_without_call};
+use hash::{are_long, hash_without_call};
 
-pub(super) use hash::{hash, hash_keys};
+pub(super) use hash::{SIDE_BY_SIDE, hash, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
@@ -95,7 +95,7 @@ pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8
     unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
-/// An array of 64 bits, in a register unless the keys are long.
+/// An array of 64 bits, in a register unless the keys are long. Initialises all of it.
 #[inline(never)]
 pub(super) fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if are_long(keys, 1, 250) {

@@ -12,7 +12,7 @@ pub(in super::super) fn hash(key: &[u8]) -> u32 {
 /// `hash`, of short keys without a call, for which registers would have to be kept.
 #[inline(always)]
 pub(super) fn hash_without_call(key: &[u8]) -> u32 {
-    hash_or(key, |key| crate::hash::finish(first(key.len()), key))
+    hash_or(key, |key| crate::hash::add_tail(first(key.len()), key))
 }
 
 /// `hash`, by `short` for keys of less than four bytes.
@@ -54,7 +54,7 @@ fn finish(h: u32, last: u32, len: usize) -> u32 {
 }
 
 /// How many keys are hashed side by side: each step of one waits for the step before.
-pub(super) const SIDE_BY_SIDE: usize = 4;
+pub(in super::super) const SIDE_BY_SIDE: usize = 4;
 
 pub(in super::super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     let mut fours = keys.chunks_exact(SIDE_BY_SIDE);
