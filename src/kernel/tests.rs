@@ -848,21 +848,22 @@ fn appends_where_there_is_room() {
 #[test]
 fn a_policy_writes_all_of_a_filter() {
     use crate::BloomFilterPolicy;
-    for kernel in Kernel::available() {
-        let policy = BloomFilterPolicy::with_kernel(10, kernel);
-        let numbers = [0, 1, 5, 6, 7, 40, 500];
-        for (n, len) in
-            numbers.into_iter().flat_map(|n| [0, 1, 2, 3, 4, 16, 300].map(|len| (n, len)))
-        {
-            let keys: Vec<Vec<u8>> = (0..n).map(|i: usize| vec![i as u8 ^ 0xa5; len]).collect();
-            let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-            let mut want = spec_array(&keys, 6, (n * 10).max(64).div_ceil(8));
-            want.push(6);
-            for fill in [BloomFilterPolicy::fill_uninit, BloomFilterPolicy::fill_uninit_at_once] {
-                let mut got = vec![0x5a; want.len()];
-                let memory: *mut [u8] = &mut got[..];
-                fill(&policy, &as_keys(&keys), unsafe { &mut *(memory as *mut [_]) });
-                assert!(got == want, "{}: {n} keys of {len} bytes", kernel.name());
+    let numbers = [0, 1, 2, 5, 6, 7, 40, 500];
+    for (n, len) in numbers.into_iter().flat_map(|n| [0, 1, 2, 3, 4, 16, 300].map(|len| (n, len))) {
+        let keys: Vec<Vec<u8>> = (0..n).map(|i: usize| vec![i as u8 ^ 0xa5; len]).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        for (bits, k) in [(10, 6), (40, 27)] {
+            let mut want = spec_array(&keys, k, (n * bits).max(64).div_ceil(8));
+            want.push(k as u8);
+            for kernel in Kernel::available() {
+                let policy = BloomFilterPolicy::with_kernel(bits as i32, kernel);
+                for fill in [BloomFilterPolicy::fill_uninit, BloomFilterPolicy::fill_uninit_at_once]
+                {
+                    let mut got = vec![0x5a; want.len()];
+                    let memory: *mut [u8] = &mut got[..];
+                    fill(&policy, &as_keys(&keys), unsafe { &mut *(memory as *mut [_]) });
+                    assert!(got == want, "{}: {n} keys of {len} bytes", kernel.name());
+                }
             }
         }
     }
