@@ -32,7 +32,9 @@ use crate::filter::MAX_PROBES;
 use crate::probe;
 use hash::{are_long, hash_without_call};
 
-pub(super) use hash::{SIDE_BY_SIDE, hash, hash_keys};
+#[cfg(any(leveldb_bloom_avx2, leveldb_bloom_neon))]
+pub(super) use hash::hash;
+pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
