@@ -5,7 +5,7 @@
 #![allow(clippy::type_complexity)]
 
 use std::vec::Vec;
-#[cfg_attr(miri, allow(unused_imports))]
+#[cfg_attr(any(miri, not(unix)), allow(unused_imports))]
 use std::{assert, assert_eq, assert_ne, format, vec};
 
 use super::{Kernel, Key, hash_may_match};
