@@ -499,8 +499,9 @@ mod tests {
         let key = [Key::new(b"hello")];
         policy.fill(&key, &mut []);
         #[cfg(leveldb_bloom_c_interface)]
-        policy.fill_uninit(&key, &mut []);
-        policy.fill_uninit_at_once(&key, &mut []);
+        for fill in [BloomFilterPolicy::fill_uninit, BloomFilterPolicy::fill_uninit_at_once] {
+            fill(&policy, &key, &mut []);
+        }
         policy.fill_from(1, key.into_iter(), &mut []);
         policy.fill_in_groups(key.into_iter(), &mut []);
         policy.fill_from_hashes(&[7], &mut []);
