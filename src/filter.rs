@@ -49,7 +49,13 @@ pub fn probes_for(bits_per_key: i32) -> u32 {
 /// a `usize`.
 #[must_use]
 pub fn filter_len(num_keys: usize, bits_per_key: i32) -> Option<usize> {
-    let bits = num_keys.checked_mul(usize::try_from(bits_per_key.max(0)).ok()?)?;
+    filter_len_of(num_keys, bits_per_key.max(0) as u32)
+}
+
+/// [`filter_len`] for bits per key that are known not to be negative.
+#[inline(always)]
+pub(crate) fn filter_len_of(num_keys: usize, bits_per_key: u32) -> Option<usize> {
+    let bits = num_keys.checked_mul(usize::try_from(bits_per_key).ok()?)?;
     Some(bits.max(MIN_BITS).checked_add(7)? / 8 + 1)
 }
 

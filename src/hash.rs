@@ -1,4 +1,7 @@
-//! Key bytes to a 32-bit hash: LevelDB's `Hash` (util/hash.cc), a Murmur-like function.
+//! Key bytes to a 32-bit hash: LevelDB's `Hash` (util/hash.cc), a Murmur-like function. This is its
+//! definition: kernels compute it in other ways, and are checked against it.
+
+use crate::kernel::{self, Key};
 
 /// The seed that LevelDB's bloom filter gives to [`hash`].
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
@@ -22,12 +25,8 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
         h ^= h >> 16;
     }
 
-    add_tail(h, words.remainder())
-}
-
-/// The last step, for the one to three bytes that are left; none leave the hash as it is.
-#[inline(always)]
-pub(crate) fn add_tail(mut h: u32, tail: &[u8]) -> u32 {
+    // The last step, for the one to three bytes that are left; none leave the hash as it is.
+    let tail = words.remainder();
     if !tail.is_empty() {
         for (i, byte) in tail.iter().enumerate() {
             h = h.wrapping_add(u32::from(*byte) << (8 * i));
@@ -40,9 +39,8 @@ pub(crate) fn add_tail(mut h: u32, tail: &[u8]) -> u32 {
 
 /// The hash a bloom filter takes of a key: [`hash`] with [`BLOOM_SEED`].
 #[must_use]
-#[inline(never)]
 pub fn bloom_hash(key: &[u8]) -> u32 {
-    hash(key, BLOOM_SEED)
+    kernel::bloom_hash(Key::new(key))
 }
 
 #[cfg(test)]

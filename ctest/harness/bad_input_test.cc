@@ -231,6 +231,8 @@ TEST_F(ObjectTest, NoKeysAndFewer) {
     SCOPED_TRACE(count);
     EXPECT_EQ("000000000000000006", ToHex(CreateFilter(10, nullptr, count)));
     EXPECT_EQ("000000000000000006", ToHex(CreateFilter(10, &key, count)));
+    // The filter of any number of keys would fit on the stack.
+    EXPECT_EQ("000000000000000001", ToHex(CreateFilter(0, &key, count)));
   }
 }
 

@@ -9,7 +9,7 @@ use super::line::Line;
 use super::memory::{self, MATCH_ALL};
 use super::object::{Appender, Kind, Object};
 use super::stats::Route;
-use crate::kernel::Key;
+use crate::kernel::{Key, at_line};
 use crate::policy::BloomFilterPolicy;
 
 /// What CreateFilter has left to do once the filter is made: one call into the host, which may
@@ -25,10 +25,11 @@ struct Call {
     /// which it does only without memory.
     heap: *mut c_void,
     /// Room for small filters, on the stack.
-    buffer: [u8; BUFFER],
+    buffer: [u8; BUFFER as usize],
 }
 
-const BUFFER: usize = 2000;
+/// The bytes of the largest filter that is made on the stack.
+pub(super) const BUFFER: u16 = 2000;
 
 // As the assembly has them; it is for machines of 64 bits.
 const _: () = assert!(
@@ -51,22 +52,25 @@ unsafe extern "C" fn prepare(
     call: *mut Call,
     caller: *const c_void,
 ) {
-    let count = usize::try_from(num_keys).unwrap_or(0);
-    // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and of the filter's,
-    // which are no more, all are written before they are read.
+    at_line!();
+    // SAFETY: the caller's promise. The buffer has room for the filters of `most_keys` keys, all
+    // bytes of which are written before they are read. `Object` gives `most_keys` above 0 to
+    // `Kind::Bloom` alone, and none above `c_int::MAX`, so that a negative number is more.
     unsafe {
         let object = &*object;
         // What all but a few calls come to. The filter is made last, so that nothing has to be kept
         // meanwhile: filters of one key took 1.10 times as long otherwise, of 20 keys 1.05 times
         // (AMD EPYC of the fourth generation, 2026-11-27).
-        if let (Some(Appender::String(append)), Kind::Bloom(policy)) =
-            (object.known_appender(), &object.kind)
-        {
+        if let (Some(Appender::String(append)), true) = (
+            object.known_appender(),
+            // At least one: 0 less 1 is the largest number.
+            (num_keys as u32).wrapping_sub(1) < object.most_keys,
+        ) {
+            let Kind::Bloom(policy) = &object.kind else { hint::unreachable_unchecked() };
+            let count = num_keys as u32 as usize;
             let keys = memory::array(keys.cast::<Key<'_>>(), count);
             // If there are any, all are there.
-            let len = policy.policy.filter_len(count).filter(|_| !keys.is_empty());
-            let small = len.filter(|len| *len <= BUFFER);
-            if let (Some(len), None) = (small, policy.counters()) {
+            if let (Some(len), false) = (policy.policy.filter_len(count), keys.is_empty()) {
                 let filter = (&raw mut (*call).buffer).cast::<MaybeUninit<u8>>();
                 (*call).heap = ptr::null_mut();
                 (*call).function = append as *const c_void;
@@ -148,7 +152,7 @@ unsafe fn bloom_filter(
     // SAFETY: the caller's promise; the buffer has room for BUFFER bytes, and `allocate_unset`
     // gives `len`. All of them are written before they are read.
     unsafe {
-        let memory = if len <= BUFFER {
+        let memory = if len <= BUFFER.into() {
             (&raw mut (*call).buffer).cast::<u8>()
         } else {
             let Some(memory) = memory::allocate_unset(len) else {

@@ -11,7 +11,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{Callbacks, CreatePolicy, FilterPolicy, Methods, Slice, no_destructor};
-use super::create_filter::create_filter;
+use super::create_filter::{BUFFER, create_filter};
 use super::functions::key_may_match;
 use super::lifetime::Owner;
 use super::memory;
@@ -58,6 +58,9 @@ static CUSTOM: Table = table(custom_may_match);
 pub(super) struct Object {
     methods: *const Methods<Object>,
     pub(super) kind: Kind,
+    /// The most keys whose filter has room in a [`BUFFER`]; 0 unless it is a bloom policy that does
+    /// not count.
+    pub(super) most_keys: u32,
     /// From a static link: the host's `leveldb_filterpolicy_create`.
     linked_create: Option<CreatePolicy>,
     /// The host's `std::string::append`, once known.
@@ -89,8 +92,11 @@ impl Object {
     ) -> *mut FilterPolicy {
         Self::in_c_memory(|| {
             let policy = Policy::new(bits_per_key, Route::None, owner);
-            let table = if policy.counters().is_some() { &COUNTING } else { &BLOOM };
-            Self::new(table, Kind::Bloom(policy), linked_create)
+            let (table, most_keys) = match policy.counters() {
+                None => (&BLOOM, policy.policy.most_keys_in(BUFFER)),
+                Some(_) => (&COUNTING, 0),
+            };
+            Self::new(table, Kind::Bloom(policy), most_keys, linked_create)
         })
     }
 
@@ -100,13 +106,19 @@ impl Object {
         callbacks: Callbacks,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        Self::in_c_memory(|| Self::new(&CUSTOM, Kind::Custom(state, callbacks), linked_create))
+        Self::in_c_memory(|| Self::new(&CUSTOM, Kind::Custom(state, callbacks), 0, linked_create))
     }
 
-    fn new(table: &'static Table, kind: Kind, linked_create: Option<CreatePolicy>) -> Object {
+    fn new(
+        table: &'static Table,
+        kind: Kind,
+        most_keys: u32,
+        linked_create: Option<CreatePolicy>,
+    ) -> Object {
         Object {
             methods: &table.methods,
             kind,
+            most_keys,
             linked_create,
             append: AtomicPtr::new(ptr::null_mut()),
             delegate: AtomicPtr::new(ptr::null_mut()),

@@ -20,6 +20,8 @@
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
+#[cfg(leveldb_bloom_c_interface)]
+use core::num::NonZeroU32;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
@@ -27,6 +29,7 @@ use crate::filter::MAX_PROBES;
 
 pub(crate) use blocks::{GROUP, in_groups, in_groups_of, prefetch};
 pub(crate) use key::{Key, as_keys};
+pub(crate) use portable::hash_out_of_line as bloom_hash;
 
 /// The value itself, hidden from the optimiser: from what it knows of the value it would generate
 /// slower or longer code here.
@@ -62,6 +65,8 @@ macro_rules! at_line {
         }
     };
 }
+#[cfg(leveldb_bloom_c_interface)]
+pub(crate) use at_line;
 
 #[cfg(leveldb_bloom_avx2)]
 mod avx2;
@@ -274,20 +279,27 @@ impl Kernel {
         crate::planted::in_filter(array);
     }
 
-    /// Does what `create_uninit` does, if the array is of the smallest, and there are so few keys
-    /// that it would go the same way however long they are; otherwise nothing, and returns false.
-    /// At most 30 probes.
+    /// Does what `create_uninit` does for an array of the smallest and a few short keys, or one of
+    /// any length, where it would take longer to see how to do it; otherwise nothing, and returns
+    /// false. At most 30 probes.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline(always)]
-    pub(crate) fn create_smallest(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) -> bool {
-        let few = keys.len() <= portable::SIDE_BY_SIDE;
-        let fits = few && portable::fit_a_register(keys.len(), array.len());
-        if fits {
-            portable::create_in_a_register(keys, k, array);
-            #[cfg(leveldb_bloom_planted)]
-            crate::planted::in_filter(array);
+    pub(crate) fn create_smallest(
+        keys: &[Key],
+        k: NonZeroU32,
+        array: &mut [MaybeUninit<u8>],
+    ) -> bool {
+        let fit = portable::fit_a_register(keys.len(), array.len());
+        match keys {
+            [key] if fit => portable::create_of_one(*key, k, array),
+            [first, .., last] if fit && (first.len() | last.len()) < 32 => {
+                portable::create_in_a_register(keys, k, array)
+            }
+            _ => return false,
         }
-        fits
+        #[cfg(leveldb_bloom_planted)]
+        crate::planted::in_filter(array);
+        true
     }
 
     /// `create_uninit` for memory that has been written before.

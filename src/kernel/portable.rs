@@ -25,15 +25,17 @@ use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
 use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, hidden};
 use super::{Kernel, Key, blocks, scratch};
 use crate::filter::MAX_PROBES;
 use crate::probe;
-use hash::{are_long, hash_without_call};
+use hash::{are_long, hash_compact};
 
 #[cfg(any(leveldb_bloom_avx2, leveldb_bloom_neon))]
 pub(super) use hash::hash;
+pub(crate) use hash::hash_out_of_line;
 pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
@@ -75,10 +77,11 @@ pub(super) const fn fit_a_register(keys: usize, bytes: usize) -> bool {
 }
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if fit_a_register(keys.len(), array.len()) {
-        create_in_a_register(keys, k, array);
-    } else {
-        create_in_memory(keys, k, array);
+    match NonZeroU32::new(k) {
+        Some(k) if fit_a_register(keys.len(), array.len()) && !are_long(keys, 1, 250) => {
+            create_in_a_register(keys, k, array);
+        }
+        _ => create_in_memory(keys, k, array),
     }
 }
 
@@ -97,23 +100,39 @@ pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8
     unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
 }
 
-/// An array of 64 bits, in a register unless the keys are long. Initialises all of it.
+/// An array of 64 bits, in a register. Initialises all of it.
 #[inline(never)]
-pub(super) fn create_in_a_register(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if are_long(keys, 1, 250) {
-        return create_in_memory(keys, k, array);
-    }
-    // A remainder by 64 is the last six bits.
-    let mut all = 0u64;
+pub(super) fn create_in_a_register(keys: &[Key], k: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
+    at_line!();
+    let mut word = 0;
     for key in keys {
-        let mut sum = hash_without_call(key.as_bytes());
-        let delta = sum.rotate_right(17);
-        for _ in 0..k {
-            all |= 1 << (sum % 64);
-            sum = hidden(sum.wrapping_add(delta));
-        }
+        word = with_bits(word, hash_compact(*key), k);
     }
-    for (out, byte) in array.iter_mut().zip(all.to_le_bytes()) {
+    write_word(word, array);
+}
+
+/// [`create_in_a_register`] of a single key, inlined.
+#[cfg(leveldb_bloom_c_interface)]
+#[inline(always)]
+pub(super) fn create_of_one(key: Key, k: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
+    write_word(with_bits(0, hash_compact(key), k), array);
+}
+
+/// An array of 64 bits, `word`, with those of a key, too.
+#[inline(always)]
+fn with_bits(mut word: u64, hash: u32, k: NonZeroU32) -> u64 {
+    let (mut sum, delta) = (hash, hash.rotate_right(17));
+    for _ in 0..k.get() {
+        // A remainder by 64 is the last six bits.
+        word |= 1 << (sum % 64);
+        sum = hidden(sum.wrapping_add(delta));
+    }
+    word
+}
+
+#[inline(always)]
+fn write_word(word: u64, array: &mut [MaybeUninit<u8>]) {
+    for (out, byte) in array.iter_mut().zip(word.to_le_bytes()) {
         out.write(byte);
     }
 }

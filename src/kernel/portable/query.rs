@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use super::super::bits::{self, Modulus, hidden};
 use super::super::{Key, blocks, through_a_branch};
-use super::hash::{hash, hash_keys};
+use super::hash::{hash, hash_keys, hash_out_of_line};
 use crate::filter::Filter;
 use crate::probe;
 
@@ -244,7 +244,7 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
 /// `may_match` for any key and filter, out of line: short keys, and filters without bits or probes.
 #[inline(never)]
 pub(in super::super) fn may_match_any(key: Key, filter: &[u8]) -> bool {
-    hash_may_match(crate::hash::bloom_hash(key.as_bytes()), filter)
+    hash_may_match(hash_out_of_line(key), filter)
 }
 
 /// `may_match` of a key's hash.
