@@ -28,8 +28,11 @@
 //!    waited for while no bit can be set (see `hash::Ahead`).
 //! 5. An array of up to 64 bytes is built in registers, every lane with a word of each. A one is
 //!    shifted by how far a position is behind the beginning of a word, which leaves nothing if it
-//!    is in another; of two probes at a time. Found by comparison instead, the words of 8 to 24
-//!    keys took 1.09 to 1.13 times as long (AMD EPYC of the fourth generation, 2026-11-27). With a
+//!    is in another; of two probes at a time. How many instructions that takes is what tells: with
+//!    763 in place of 889, in all of LevelDB's call, 20 keys took 38 ns in place of 43 (2026-11-29).
+//!    So more keys than are hashed side by side are divided, and their arrays united. Found by
+//!    comparison, the words of 8 to 24 keys took 1.09 to 1.13 times as long as by shifts (AMD EPYC
+//!    of the fourth generation, 2026-11-27). With a
 //!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 33 keys
 //!    took 1.45 times as long and 50 keys 1.15 times (2026-11-28). In a larger array, and in one
 //!    with many probes (see `avx2::are_many`), bits are set in place, by lanes that hold a byte's
@@ -57,7 +60,7 @@
 //! 1.02 times as long to compact a million keys as with its own policy, and 0.96 times with the
 //! AVX2 kernel (2026-11-26).
 //!
-//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 28.
+//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 29.
 
 // The build script leaves this module out where the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
@@ -67,12 +70,13 @@
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+use core::ptr;
 
 use super::avx2::are_many;
 use super::avx2::positions::{OTHER_WAY_ROUND, TWO_BY_TWO, set_two};
 use super::bits::{self, BYTE_PER_BIT_MAX};
 use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
-use hash::{each_hashed, each_pair_hashed, hash_keys};
+use hash::{each_pair_hashed, hash_keys, hash_side_by_side};
 use positions::{LOW, Modulus, WideModulus, deltas, each_two, first_sums};
 use query::{filters_may_match, keys_may_match};
 
@@ -126,8 +130,13 @@ fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>
     // Each way ends with its call, so that nothing is kept meanwhile.
     match bits::bits_of(array.len()) {
         // SAFETY: the guard saw that the array has at most 8 words of 64 bits; `bits` are its own.
-        Some(bits) if array.len() <= most_in_words => unsafe {
+        // It saw, too, that the keys are no more than a block.
+        Some(bits) if array.len() <= most_in_words && keys.len() <= hash::BLOCK => unsafe {
             create_in_words(keys, k, bits, array)
+        },
+        // SAFETY: as before.
+        Some(bits) if array.len() <= most_in_words => unsafe {
+            unite_in_words(keys, k, bits, array)
         },
         // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are the
         // array's.
@@ -252,23 +261,59 @@ fn computed_before(mut lanes: __m512i, mut decision: u32) -> (__m512i, u32) {
     (lanes, decision)
 }
 
+/// [`create_in_words`] of more keys than are hashed side by side.
+///
 /// # Safety
 /// The array has these bits, in at most 8 words of 64.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
-    let modulus = Modulus::of(bits);
-    let mut len = array.len() as u32;
+unsafe fn unite_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
+    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
     let mut all = _mm512_setzero_si512();
-    each_hashed(keys, |h, n| {
-        // For each word of the array, what the keys of each lane have set in it.
-        let mut words = [_mm512_setzero_si512(); LANES];
-        for (i, &h) in h.iter().enumerate() {
+    for at in (0..keys.len()).step_by(hash::BLOCK) {
+        // At least eight: the last may be some of those before.
+        let block = blocks::at_most(hash::BLOCK, keys, at.min(keys.len() - LANES));
+        // SAFETY: the caller's word, and `at_most`. The array is initialised then, and the mask has
+        // a one for each of its bytes.
+        unsafe {
+            create_in_words(block, k, bits, array);
+            all = _mm512_or_si512(all, _mm512_maskz_loadu_epi8(mask, array.as_ptr().cast()));
+        }
+    }
+    // SAFETY: the mask has a one for each byte of the array, and only these are written.
+    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
+}
+
+/// # Safety
+/// The array has these bits, in at most 8 words of 64. There are no more keys than are hashed side
+/// by side.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
+    let mut len = array.len() as u32;
+    // For each word of the array, what the keys of each lane have set in it.
+    let mut words = [_mm512_setzero_si512(); LANES];
+    let mut h = [const { MaybeUninit::uninit() }; hash::GROUPS];
+    // SAFETY: the caller's word.
+    let n = unsafe { hash_side_by_side(keys, &mut h) };
+    if k != 0 {
+        let modulus = Modulus::of(bits);
+        let (mut at, end) = (h.as_ptr(), h.as_ptr().wrapping_add(n.div_ceil(LANES)));
+        // Where up to four keys are left, which are in the last four lanes, each half of the lanes
+        // has half of their probes: without, 20 keys took 1.03 times as long, and ten 1.07 times
+        // (machine and date: see above).
+        let few_left = matches!(n % LANES, 1..=4);
+        // SAFETY: no instructions.
+        let halved = unsafe {
+            // Hidden, because the compiler would take both conditions into the loop.
+            opaque!(if few_left { end.wrapping_sub(1) } else { ptr::null() })
+        };
+        let words_on = [1, 2, 3].map(|words| kept(_mm512_set1_epi64(64 * words)));
+        while at < end {
+            // SAFETY: `h` has the hashes of `n` keys, of which eight are at `at`.
+            let h = unsafe { at.read().assume_init() };
             let (mut sums, mut delta, mut probes) = (first_sums(h), deltas(h), k);
-            // Where up to four keys are left, which are in the last four lanes, each half of the
-            // lanes has half of their probes: without, 20 keys took 1.05 times as long, and ten 1.1
-            // times (machine and date: see above).
-            if i == n / LANES && n % LANES <= LANES / 2 {
+            if at == halved {
                 const TWICE: i32 = 0b11_10_11_10;
                 let half = _mm512_mul_epu32(delta, _mm512_set1_epi64((k / 2).into()));
                 let later = _mm512_mask_add_epi32(sums, LOW, sums, half);
@@ -276,51 +321,78 @@ unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [M
                 delta = _mm512_shuffle_i64x2::<TWICE>(delta, delta);
                 probes = k.div_ceil(2);
             }
-            // Probes come two at a time; of an odd number one comes twice.
-            let zero = _mm512_setzero_si512();
-            let delta = if probes == 1 { zero } else { delta };
-            let mut to_next = if probes % 2 == 0 { delta } else { zero };
-            for _ in 0..probes.div_ceil(2) {
-                let a = modulus.rem(sums);
+            at = at.wrapping_add(1);
+            // Probes come two at a time; of an odd number the first comes twice.
+            let mut pairs = probes.div_ceil(2);
+            let mut a = modulus.rem(sums);
+            let mut b = a;
+            if probes % 2 == 0 {
                 sums = _mm512_add_epi32(sums, delta);
-                let b = modulus.rem(sums);
-                sums = _mm512_add_epi32(sums, to_next);
-                to_next = delta;
-                let mut set = |w: usize| {
-                    let to_word = _mm512_set1_epi64(-64 * w as i64);
-                    let a = one_at(_mm512_add_epi64(a, to_word));
-                    let b = one_at(_mm512_add_epi64(b, to_word));
+                b = modulus.rem(sums);
+            }
+            loop {
+                let mut set = |word: usize, a, b| {
+                    let place = |p| match word % 4 {
+                        0 => p,
+                        on => _mm512_sub_epi64(p, words_on[on - 1]),
+                    };
+                    let (a, b) = (one_at(place(a)), one_at(place(b)));
                     // words | a | b
-                    words[w] = _mm512_ternarylogic_epi64::<0xfe>(words[w], a, b);
+                    words[word] = _mm512_ternarylogic_epi64::<0xfe>(words[word], a, b);
                 };
                 (sums, len) = computed_before(sums, len);
-                (0..4).for_each(&mut set);
+                (0..4).for_each(|word| set(word, a, b));
                 if len > 32 {
-                    set(4);
+                    let four_on = |p| kept(_mm512_sub_epi64(p, _mm512_set1_epi64(4 * 64)));
+                    let (a, b) = (four_on(a), four_on(b));
+                    set(4, a, b);
                     if len > 40 {
-                        set(5);
+                        set(5, a, b);
                         if len > 48 {
-                            set(6);
-                            set(7);
+                            set(6, a, b);
+                            set(7, a, b);
                         }
                     }
                 }
+                pairs -= 1;
+                if pairs == 0 {
+                    break;
+                }
+                sums = _mm512_add_epi32(sums, delta);
+                a = modulus.rem(sums);
+                sums = _mm512_add_epi32(sums, delta);
+                b = modulus.rem(sums);
             }
         }
-        // The eight lanes of each word are united in one.
-        let [a, b, c, d, e, f, g, h] = words;
-        let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-        let join = |a, b| {
-            let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-            _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
-        };
-        let low = join(two(a, b), two(c, d));
-        let high = if len > 32 { join(two(e, f), two(g, h)) } else { low };
-        all = _mm512_or_si512(all, join(low, high));
-    });
+    }
+    // The eight lanes of each word are united in one.
+    let [a, b, c, d, e, f, g, h] = words;
+    let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    let join = |a, b| {
+        let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+        _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+    };
+    let low = join(two(a, b), two(c, d));
+    let high = if len > 32 { join(two(e, f), two(g, h)) } else { low };
     let mask = _bzhi_u64(u64::MAX, array.len() as u32);
     // SAFETY: the mask has a one for each byte of the array, and only these are written.
-    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
+    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, join(low, high)) }
+}
+
+/// The vector itself, of which the compiler does not know how it comes about: it keeps it in a
+/// register, where it would otherwise load or compute it again.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn kept(mut lanes: __m512i) -> __m512i {
+    // SAFETY: no instructions.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */",
+            inout(zmm_reg) lanes,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    lanes
 }
 
 /// In each lane of 64 bits the one at `place`; none if that is not within it. Not by the intrinsic:

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
-use core::slice;
+use core::{iter, slice};
 
 use super::super::{Key, blocks, portable};
 use super::LANES;
@@ -178,7 +178,15 @@ impl<'k> Groups<'k> {
     /// The keys of each eight, counted.
     #[inline(always)]
     pub fn each(self) -> impl Iterator<Item = (usize, *const Key<'k>)> {
-        self.starts().map(move |start| self.keys.wrapping_add(start)).enumerate()
+        // By address, not by `starts`: one instruction less for each eight.
+        let end = self.keys.wrapping_add(self.n);
+        let (last, mut at) = (end.wrapping_sub(LANES), self.keys);
+        let eights = iter::from_fn(move || {
+            let keys = (at < end).then(|| at.min(last));
+            at = at.wrapping_add(LANES);
+            keys
+        });
+        eights.enumerate()
     }
 
     /// Hashes the whole blocks of 16 of keys of `len` bytes. `block` takes the hashes of eight keys
@@ -196,8 +204,14 @@ impl<'k> Groups<'k> {
     ) {
         // SAFETY: the caller's word; all are written before they are read.
         unsafe {
+            if len < 16 {
+                for (g, _) in self.each() {
+                    h.add(g).write(first);
+                }
+                return;
+            }
             for (g, keys) in self.each() {
-                h.add(g).write(if len < 16 { first } else { block(first, keys, 0) });
+                h.add(g).write(block(first, keys, 0));
             }
             let mut at = 16;
             while at + 16 <= len {

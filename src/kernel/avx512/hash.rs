@@ -69,12 +69,18 @@ unsafe fn common_length(groups: Groups) -> Option<usize> {
             return None;
         }
         let all = _mm512_set1_epi64(len as i64);
-        let mut differ = _mm512_setzero_si512();
-        for start in groups.starts() {
-            for at in [start, start + LANES / 2] {
-                let four = _mm512_loadu_si512(groups.keys.add(at).cast());
-                // differ | (four ^ all)
-                differ = _mm512_ternarylogic_epi64::<0xf6>(differ, four, all);
+        let four = |at: *const Key| _mm512_loadu_si512(at.cast());
+        // The last four overlap those before.
+        let last = groups.keys.add(groups.n - 4);
+        let mut differ = _mm512_xor_si512(four(last), all);
+        let mut at = groups.keys;
+        loop {
+            // differ | (four ^ all)
+            differ = _mm512_ternarylogic_epi64::<0xf6>(differ, four(at), all);
+            // Hidden, because the compiler would write out two steps.
+            at = opaque!(at.wrapping_add(4));
+            if at >= last {
+                break;
             }
         }
         // The lengths are the odd words.
@@ -346,26 +352,23 @@ pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     }
 }
 
-/// Hands on the hashes of all keys, as `hash` leaves them, a block at a time, and of how many keys
-/// they are.
+/// Hashes all keys, as `hash` does, and returns of how many keys `h` has then the hashes: eight or
+/// more, or none where there are no keys.
+///
+/// # Safety
+/// There are `BLOCK` keys at most.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-pub(super) fn each_hashed(keys: &[Key], mut f: impl FnMut(&[__m512i], usize)) {
+pub(super) unsafe fn hash_side_by_side(
+    keys: &[Key],
+    h: &mut [MaybeUninit<__m512i>; GROUPS],
+) -> usize {
     let mut padded = [const { MaybeUninit::uninit() }; LANES];
-    let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return };
-    let mut h = [const { MaybeUninit::<__m512i>::uninit() }; GROUPS];
-    for at in (0..n).step_by(BLOCK) {
-        let from = at.min(n - LANES);
-        // SAFETY: `at_least_eight` gave `n` keys, eight or more, and `from` is at most `n - LANES`.
-        // `hash` writes a vector for each eight keys, and no others are read.
-        unsafe {
-            // Otherwise the loops over them would be written out.
-            let h: *mut __m512i = opaque!(h.as_mut_ptr().cast());
-            hash(Groups::of(keys.add(from), n - from, GROUPS), h);
-            let n = (n - at).min(BLOCK);
-            f(slice::from_raw_parts(h, n.div_ceil(LANES)), n);
-        }
-    }
+    let Some((keys, n)) = at_least_eight(keys, &mut padded) else { return 0 };
+    // SAFETY: `at_least_eight` gave `n` keys; by the caller's word there is room for the hashes of
+    // all.
+    unsafe { hash(Groups { keys, n }, h.as_mut_ptr().cast()) };
+    n
 }
 
 /// Sixteen keys of one length, which whoever sets others' bits hashes little by little meanwhile.

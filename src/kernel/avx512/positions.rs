@@ -17,9 +17,9 @@ pub(super) struct Modulus {
 
 pub(super) const MODULUS_MAX: usize = 1 << 20;
 
-/// 2^52 / bits, too large by at most 1.
+/// 2^52 / bits, too small by less than 1.
 const fn inverse(bits: NonZeroU32) -> u64 {
-    (1 << 52) / bits.get() as u64 + 1
+    (1 << 52) / bits.get() as u64
 }
 
 /// A number of bits below 2^12 and its inverse, in one word.
@@ -50,14 +50,15 @@ impl Modulus {
 
     /// `h` modulo the bits, in lanes whose high halves are zero.
     ///
-    /// What the inverse is too large by adds, over any 32-bit h, less than 2^32
-    /// to a fraction held in 52 bits: too little to reach the next multiple of
-    /// 2^52 / bits.
+    /// To h times the inverse another h is added, as if the inverse were larger by 1: too large by
+    /// at most 1, then. Over any 32-bit h that is less than 2^32 in a fraction held in 52 bits, too
+    /// little to reach the next multiple of 2^52 / bits. Of the sum, which may be longer, the second
+    /// product takes the low 52 bits. (Added to zero, it would take another instruction.)
     #[inline]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
     pub fn rem(self, h: __m512i) -> __m512i {
         let zero = _mm512_setzero_si512();
-        let fraction = _mm512_madd52lo_epu64(zero, h, self.inverse);
+        let fraction = _mm512_madd52lo_epu64(h, h, self.inverse);
         _mm512_madd52hi_epu64(zero, fraction, self.bits)
     }
 
