@@ -127,7 +127,9 @@ const _: () = assert!(BLOCK == blocks::BLOCK);
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn hash(keys: &[Key], for_large: bool, h: *mut __m256i) {
-    blocks::prefetch(blocks::at_most(BLOCK, keys, BLOCK), for_large);
+    if keys.len() > BLOCK {
+        blocks::prefetch(blocks::at_most(BLOCK, keys, BLOCK), for_large);
+    }
     // SAFETY: no instructions.
     let n = unsafe {
         // Otherwise the loops over them would be written out.
@@ -247,7 +249,7 @@ impl<'k> Groups<'k> {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     unsafe fn common_length(self) -> Option<usize> {
-        // SAFETY: the caller's word; a key is two words, so that four loads read eight keys.
+        // SAFETY: the caller's word; a key is two words, so that a load reads two keys.
         unsafe {
             let len = (*self.keys).len();
             // The first two keys already show most lists to be of mixed lengths.
@@ -255,12 +257,17 @@ impl<'k> Groups<'k> {
                 return None;
             }
             let all = _mm256_set1_epi64x(len as i64);
-            let mut same = _mm256_set1_epi64x(-1);
-            for start in self.starts() {
-                let words = self.keys.add(start).cast::<__m256i>();
-                for two in 0..LANES / 2 {
-                    let words = _mm256_loadu_si256(words.add(two));
-                    same = _mm256_and_si256(same, _mm256_cmpeq_epi64(words, all));
+            let two = |at: *const Key| _mm256_cmpeq_epi64(_mm256_loadu_si256(at.cast()), all);
+            let four = |at: *const Key<'k>| _mm256_and_si256(two(at), two(at.wrapping_add(2)));
+            // The last four overlap those before.
+            let (mut at, last) = (self.keys, self.keys.wrapping_add(self.n - 4));
+            let mut same = four(last);
+            loop {
+                same = _mm256_and_si256(same, four(at));
+                // Hidden, because the compiler would write out two steps.
+                at = opaque!(at.wrapping_add(4));
+                if at >= last {
+                    break;
                 }
             }
             // the lengths are the odd words

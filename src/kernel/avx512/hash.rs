@@ -71,9 +71,8 @@ unsafe fn common_length(groups: Groups) -> Option<usize> {
         let all = _mm512_set1_epi64(len as i64);
         let four = |at: *const Key| _mm512_loadu_si512(at.cast());
         // The last four overlap those before.
-        let last = groups.keys.add(groups.n - 4);
+        let (mut at, last) = (groups.keys, groups.keys.wrapping_add(groups.n - 4));
         let mut differ = _mm512_xor_si512(four(last), all);
-        let mut at = groups.keys;
         loop {
             // differ | (four ^ all)
             differ = _mm512_ternarylogic_epi64::<0xf6>(differ, four(at), all);
