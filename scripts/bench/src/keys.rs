@@ -98,6 +98,12 @@ impl Keys {
         self.chosen((0..self.slices.len()).cycle().take(n))
     }
 
+    /// So many copies of each, one list after the other in memory.
+    pub fn repeated(&self, copies: usize) -> Self {
+        let lengths = self.slices.iter().map(|slice| slice.size);
+        Self::of(self.bytes.repeat(copies), lengths.cycle().take(self.slices.len() * copies))
+    }
+
     /// These keys by their numbers, where they are.
     pub fn chosen(&self, which: impl Iterator<Item = usize>) -> Self {
         let slices = which.map(|i| self.slices[i]).collect();

@@ -276,12 +276,13 @@ impl Side for Virtual {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::OneOfMany { members, per, asked, which } => {
+            Work::OneOfMany { members, per, copies, asked, which, filters } => {
                 let policy = self.policy(BITS);
                 let make = |keys: &[Slice]| policy.filter(keys, BITS);
-                let filters = one_after_the_other(members.slices(), *per, make);
-                let mut result = filters.borrowed().concat();
-                let filters = filters.chosen(which.iter().copied());
+                let own = one_after_the_other(members.slices(), *per, make);
+                let mut result = own.borrowed().concat();
+                let filters =
+                    filters.get_or_init(|| own.repeated(*copies)).chosen(which.iter().copied());
                 for (key, filter) in asked.slices().chunks(1).zip(filters.borrowed()) {
                     result.extend(policy.answers(key, filter));
                 }
@@ -482,12 +483,13 @@ impl Side for Ours {
                 };
                 Some(Prepared { run: Box::new(run), result })
             }
-            Work::OneOfMany { members, per, asked, which } => {
+            Work::OneOfMany { members, per, copies, asked, which, filters } => {
                 let (policy, asked) = (self.policy(BITS), asked.borrowed());
                 let make = |keys: &[&[u8]]| new(&policy, keys);
-                let filters = one_after_the_other(members.borrowed(), *per, make);
-                let mut result = filters.borrowed().concat();
-                let filters = filters.chosen(which.iter().copied());
+                let own = one_after_the_other(members.borrowed(), *per, make);
+                let mut result = own.borrowed().concat();
+                let filters =
+                    filters.get_or_init(|| own.repeated(*copies)).chosen(which.iter().copied());
                 for (key, filter) in asked.iter().zip(filters.borrowed()) {
                     result.push(policy.key_may_match(key, filter).into());
                 }

@@ -1,5 +1,7 @@
 //! What is timed.
 
+use std::cell::OnceCell;
+
 use crate::keys::{Keys, Random};
 
 /// One piece of work, the same for every side.
@@ -10,8 +12,17 @@ pub enum Work {
     Query { members: Keys, asked: Keys, bits: i32, how: How },
     /// Many filters are asked for each key.
     Filters { members: Vec<Keys>, asked: Keys },
-    /// Each key is asked of one of the filters of `per` members: `which[i]` for key i.
-    OneOfMany { members: Keys, per: usize, asked: Keys, which: Vec<usize> },
+    /// Each key is asked of one of the filters of `per` members, or of so many copies of each:
+    /// `which[i]` for key i. All sides ask those of the first, whose bytes theirs have: otherwise
+    /// one side's might be in a cache or in nearer memory, and another's not.
+    OneOfMany {
+        members: Keys,
+        per: usize,
+        copies: usize,
+        asked: Keys,
+        which: Vec<usize>,
+        filters: OnceCell<Keys>,
+    },
 }
 
 /// How the Rust library is given the keys of a filter; others have one way.
@@ -110,19 +121,21 @@ fn filters(members: usize) -> Work {
     Work::Filters { members, asked: Keys::random(40_000, 16..=16, 99) }
 }
 
-/// As a LevelDB whose filters are in no cache of a core's: 5 MB of them, one after the other.
-fn one_of_many(per: usize, present: bool) -> Work {
+/// As a LevelDB whose filters are in no cache that a core has alone: 5 MB of them, one after the
+/// other; or, of so many copies as take some 80 MB, in none at all.
+fn one_of_many(per: usize, copies: usize, present: bool) -> Work {
     const MEMBERS: usize = 4_000_000;
     const ASKED: usize = 100_000;
     let members = Keys::random(MEMBERS, 16..=16, 1);
-    let mut random = Random(3);
-    let which: Vec<usize> = (0..ASKED).map(|_| random.below(MEMBERS / per)).collect();
+    let (mut random, filters) = (Random(3), MEMBERS / per);
+    let which: Vec<usize> = (0..ASKED).map(|_| random.below(filters * copies)).collect();
     let asked = if present {
-        members.chosen(which.iter().map(|filter| filter * per + random.below(per))).copied()
+        let member = |filter: &usize| filter % filters * per + random.below(per);
+        members.chosen(which.iter().map(member)).copied()
     } else {
         Keys::random(ASKED, 16..=16, 99)
     };
-    Work::OneOfMany { members, per, asked, which }
+    Work::OneOfMany { members, per, copies, asked, which, filters: OnceCell::new() }
 }
 
 /// The rows of the table, in its order.
@@ -183,8 +196,8 @@ pub fn rows() -> Vec<Row> {
         };
         long(row(name, "query", targets, Box::new(make)))
     };
-    let asked_of_one = |name, per, present| {
-        long(row(name, "query", [1.0; 4], Box::new(move || one_of_many(per, present))))
+    let asked_of_one = |name, per, copies, present| {
+        long(row(name, "query", [1.0; 4], Box::new(move || one_of_many(per, copies, present))))
     };
     let of_16 = |per| create((CREATED / 5).max(per) / per * per, 16..=16, per, BITS);
     let mixed = |per: usize| create(per.max(CREATED), 8..=64, per, BITS);
@@ -262,10 +275,12 @@ pub fn rows() -> Vec<Row> {
         asked_with(44, "query, filter of 1,000, 44 bits, absent", [1.0; 4], 1_000, false, one),
         asked_with(2, "query, filter of 1,000, 2 bits, present", [1.0; 4], 1_000, true, one),
         asked_with(2, "query, filter of 1,000, 2 bits, absent", [1.0; 4], 1_000, false, one),
-        asked_of_one("query, one of 200,000 filters of 20, present", 20, true),
-        asked_of_one("query, one of 200,000 filters of 20, absent", 20, false),
-        asked_of_one("query, one of 4,000 filters of 1,000, present", 1_000, true),
-        asked_of_one("query, one of 4,000 filters of 1,000, absent", 1_000, false),
+        asked_of_one("query, one of 200,000 filters of 20, present", 20, 1, true),
+        asked_of_one("query, one of 200,000 filters of 20, absent", 20, 1, false),
+        asked_of_one("query, one of 4,000 filters of 1,000, present", 1_000, 1, true),
+        asked_of_one("query, one of 4,000 filters of 1,000, absent", 1_000, 1, false),
+        asked_of_one("query, one of 64,000 filters of 1,000, present", 1_000, 16, true),
+        asked_of_one("query, one of 64,000 filters of 1,000, absent", 1_000, 16, false),
         asked("chain, filter of 20, present", [0.95, 0.95, 0.95, 1.0], 20, true, How::Chain),
         asked("chain, filter of 20, absent", [0.95, 0.95, 0.95, 1.0], 20, false, How::Chain),
         asked("chain, filter of 1,000, present", [0.95, 0.95, 0.95, 1.0], 1_000, true, How::Chain),
