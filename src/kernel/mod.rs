@@ -268,7 +268,7 @@ impl Kernel {
             return;
         }
         let k = k.min(MAX_PROBES);
-        if portable::are_few(keys, array.len()) {
+        if portable::are_few(keys, k, array.len()) {
             portable::create(keys, k, array);
         } else {
             // SAFETY: this machine can run the kernel, as whoever handed it out has seen; the array
@@ -289,11 +289,13 @@ impl Kernel {
         k: NonZeroU32,
         array: &mut [MaybeUninit<u8>],
     ) -> bool {
-        let fit = portable::fit_a_register(keys.len(), array.len());
         match keys {
-            [key] if fit => portable::create_of_one(*key, k, array),
-            [first, .., last] if fit && (first.len() | last.len()) < 32 => {
-                portable::create_in_a_register(keys, k, array)
+            [key] if array.len() == 8 => portable::create_of_one(*key, k, array),
+            [first, .., last]
+                if portable::fit_a_register(keys, k.get(), array.len())
+                    && (first.len() | last.len()) < 32 =>
+            {
+                portable::create_in_a_register(keys, k, array);
             }
             _ => return false,
         }

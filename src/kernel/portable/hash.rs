@@ -42,14 +42,16 @@ pub(super) fn hash_compact(key: Key) -> u32 {
     let (mut at, mut left) = (key.as_ptr(), key.len());
     // SAFETY: `left` bytes of the key begin at `at`, as each step keeps it.
     unsafe {
-        while left >= 8 {
-            // Hidden, because the compiler would write out more words at a time.
-            h = hidden(step(step(h, word_at(at)), word_at(at.add(4))));
-            (at, left) = (at.add(8), left - 8);
-        }
         if left >= 4 {
-            h = step(h, word_at(at));
-            (at, left) = (at.add(4), left - 4);
+            while left >= 8 {
+                // Hidden, because the compiler would write out more words at a time.
+                h = hidden(step(step(h, word_at(at)), word_at(at.add(4))));
+                (at, left) = (at.add(8), left - 8);
+            }
+            if left >= 4 {
+                h = step(h, word_at(at));
+                (at, left) = (at.add(4), left - 4);
+            }
         }
         if left == 0 {
             return h;
