@@ -289,13 +289,14 @@ impl Kernel {
         k: NonZeroU32,
         array: &mut [MaybeUninit<u8>],
     ) -> bool {
+        let Ok(word) = <&mut portable::Word>::try_from(&mut *array) else { return false };
         match keys {
-            [key] if array.len() == 8 => portable::create_of_one(*key, k, array),
+            [key] => portable::create_of_one(*key, k, word),
             [first, .., last]
-                if portable::fit_a_register(keys, k.get(), array.len())
+                if portable::fit_a_register(keys, k.get(), word.len())
                     && (first.len() | last.len()) < 32 =>
             {
-                portable::create_in_a_register(keys, k, array);
+                portable::create_in_a_register(keys, k, word);
             }
             _ => return false,
         }
