@@ -101,7 +101,8 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
         4..=6 => 5,
         _ => 0,
     };
-    // Seven are padded.
+    // A register takes as long as the lanes for ten keys of 16 bytes or twenty of eight; seven keys
+    // would be padded (same machine and date).
     let all = if keys.len() < LANES { 256 } else { 160 };
     let longer = portable::longer_end(keys);
     if longer < each || array.len() == 8 && longer.saturating_mul(keys.len()) <= all {

@@ -32,12 +32,11 @@
 //!    763 in place of 889, in all of LevelDB's call, 20 keys took 38 ns in place of 43 (2026-11-29).
 //!    So more keys than are hashed side by side are divided, and their arrays united. Found by
 //!    comparison, the words of 8 to 24 keys took 1.09 to 1.13 times as long as by shifts (AMD EPYC
-//!    of the fourth generation, 2026-11-27). With a
-//!    byte per bit (see `bits::BYTE_PER_BIT_MAX`), as arrays of up to 32 Kbit are built, 33 keys
-//!    took 1.45 times as long and 50 keys 1.15 times (2026-11-28). In a larger array, and in one
-//!    with many probes (see `avx2::are_many`), bits are set in place, by lanes that hold a byte's
-//!    index and the bit in it; with more than `PLACES` bytes, whose index needs more of a lane, as
-//!    the portable kernel does.
+//!    of the fourth generation, 2026-11-27). With a byte per bit (see `bits::BYTE_PER_BIT_MAX`), as
+//!    arrays of up to 32 Kbit are built, 33 keys took 1.45 times as long and 50 keys 1.15 times
+//!    (2026-11-28). In a larger array, and in one with many probes (see `avx2::are_many`), bits are
+//!    set in place, by lanes that hold a byte's index and the bit in it; with more than `PLACES`
+//!    bytes, whose index needs more of a lane, as the portable kernel does.
 //! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
 //!    way for small filters), nor was a gather for larger ones. A query of many small filters has
 //!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
