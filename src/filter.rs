@@ -10,6 +10,10 @@ pub const MAX_PROBES: u32 = 30;
 /// The fewest bits a filter has, because very short ones would answer yes too often.
 const MIN_BITS: usize = 64;
 
+/// The length in bytes of the smallest filter, its number of probes included.
+#[cfg(leveldb_bloom_c_interface)]
+pub(crate) const SMALLEST: usize = MIN_BITS / 8 + 1;
+
 /// A filter of this many keys and bits per key does not fit in memory, or in a `usize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterTooLarge;

@@ -9,6 +9,7 @@ use super::line::Line;
 use super::memory::{self, MATCH_ALL};
 use super::object::{Appender, Kind, Object};
 use super::stats::Route;
+use crate::filter::SMALLEST;
 use crate::kernel::{Key, at_line};
 use crate::policy::BloomFilterPolicy;
 
@@ -53,29 +54,38 @@ unsafe extern "C" fn prepare(
     caller: *const c_void,
 ) {
     at_line!();
-    // SAFETY: the caller's promise. The buffer has room for the filters of `most_keys` keys, all
-    // bytes of which are written before they are read. `Object` gives `most_keys` above 0 to
-    // `Kind::Bloom` alone, and none above `c_int::MAX`, so that a negative number is more.
+    // SAFETY: the caller's promise. The buffer has room for the filters of `at_once.most` keys, all
+    // bytes of which are written before they are read; `at_once.few` is no more, nor is a smallest
+    // filter longer. `Object` gives numbers above 0 to `Kind::Bloom` alone, and none above
+    // `c_int::MAX`, so that a negative number is more.
     unsafe {
         let object = &*object;
+        // At least one: 0 less 1 is the largest number.
+        let less_one = (num_keys as u32).wrapping_sub(1);
         // What all but a few calls come to. The filter is made last, so that nothing has to be kept
         // meanwhile: filters of one key took 1.10 times as long otherwise, of 20 keys 1.05 times
         // (AMD EPYC of the fourth generation, 2026-11-27).
-        if let (Some(Appender::String(append)), true) = (
-            object.known_appender(),
-            // At least one: 0 less 1 is the largest number.
-            (num_keys as u32).wrapping_sub(1) < object.most_keys,
-        ) {
+        if let (Some(Appender::String(append)), true) =
+            (object.known_appender(), less_one < object.at_once.most)
+        {
             let Kind::Bloom(policy) = &object.kind else { hint::unreachable_unchecked() };
             let count = num_keys as u32 as usize;
             let keys = memory::array(keys.cast::<Key<'_>>(), count);
             // If there are any, all are there.
-            if let (Some(len), false) = (policy.policy.filter_len(count), keys.is_empty()) {
+            if !keys.is_empty() {
                 let filter = (&raw mut (*call).buffer).cast::<MaybeUninit<u8>>();
                 (*call).heap = ptr::null_mut();
                 (*call).function = append as *const c_void;
-                (*call).arguments = [destination, filter.cast(), len as _, 0 as _];
-                return policy.policy.fill_uninit_at_once(keys, memory::array_mut(filter, len));
+                (*call).arguments = [destination, filter.cast(), SMALLEST as _, 0 as _];
+                if less_one < object.at_once.few
+                    && policy.policy.fill_smallest(keys, &mut *filter.cast())
+                {
+                    return;
+                }
+                if let Some(len) = policy.policy.filter_len(count) {
+                    (*call).arguments[2] = len as _;
+                    return policy.policy.fill_uninit(keys, memory::array_mut(filter, len));
+                }
             }
         }
         prepare_any(object, keys, num_keys, destination, call, caller);
@@ -86,6 +96,7 @@ unsafe extern "C" fn prepare(
 ///
 /// # Safety
 /// As for `prepare`.
+#[cold]
 #[inline(never)]
 unsafe extern "C" fn prepare_any(
     object: *const Object,
@@ -248,13 +259,17 @@ core::arch::global_asm!(
     "mov rcx, [rsp + 32]",
     "call [rsp]",
     "cmp qword ptr [rsp + 40], 0",
-    "je 2f",
-    "mov rdi, rsp",
-    "call {release}",
+    "jne 3f",
     "2:",
+    ".cfi_remember_state",
     "leave",
     ".cfi_def_cfa rsp, 8",
     "ret",
+    ".cfi_restore_state",
+    "3:",
+    "mov rdi, rsp",
+    "call {release}",
+    "jmp 2b",
     ".cfi_endproc",
     ".size leveldb_bloom_object_create_filter, . - leveldb_bloom_object_create_filter",
     ".popsection",

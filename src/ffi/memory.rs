@@ -69,7 +69,10 @@ pub(super) unsafe fn array<'a, T>(data: *const T, len: usize) -> &'a [T] {
 fn is_array<T>(data: *const T, len: usize) -> bool {
     len != 0
         && !data.is_null()
-        && data.is_aligned()
+        && {
+            no_select();
+            data.is_aligned()
+        }
         && len <= isize::MAX as usize / size_of::<T>().max(1)
 }
 

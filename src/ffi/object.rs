@@ -20,6 +20,8 @@ use super::route::{self, Append, Visible, Way};
 use super::stats::{Counters, Route};
 use super::type_info::{TYPE_INFO, TypeInfo};
 use super::vtable::VTABLE;
+use crate::Kernel;
+use crate::filter::SMALLEST;
 
 /// A C++ virtual table. An object points to `methods`, behind the first two entries.
 #[repr(C)]
@@ -58,15 +60,24 @@ static CUSTOM: Table = table(custom_may_match);
 pub(super) struct Object {
     methods: *const Methods<Object>,
     pub(super) kind: Kind,
-    /// The most keys whose filter has room in a [`BUFFER`]; 0 unless it is a bloom policy that does
-    /// not count.
-    pub(super) most_keys: u32,
+    pub(super) at_once: AtOnce,
     /// From a static link: the host's `leveldb_filterpolicy_create`.
     linked_create: Option<CreatePolicy>,
     /// The host's `std::string::append`, once known.
     append: AtomicPtr<c_void>,
     /// An object of the host's that makes filters for us, where `append` is not to be had.
     delegate: AtomicPtr<FilterPolicy>,
+}
+
+/// Up to how many keys `CreateFilter` makes a filter without looking further. None unless it is a
+/// bloom policy that does not count.
+#[derive(Clone, Copy, Default)]
+pub(super) struct AtOnce {
+    /// Whose filter [`fill_smallest`](crate::BloomFilterPolicy::fill_smallest) makes, if they are
+    /// short.
+    pub(super) few: u32,
+    /// Whose filter has room in a [`BUFFER`].
+    pub(super) most: u32,
 }
 
 pub(super) enum Kind {
@@ -85,6 +96,8 @@ pub(super) enum Appender {
 
 impl Object {
     /// A bloom policy in C memory; NULL where there is none.
+    // Not inlined in each of its callers: that saves 160 bytes.
+    #[inline(never)]
     pub(super) fn bloom(
         bits_per_key: c_int,
         linked_create: Option<CreatePolicy>,
@@ -92,11 +105,15 @@ impl Object {
     ) -> *mut FilterPolicy {
         Self::in_c_memory(|| {
             let policy = Policy::new(bits_per_key, Route::None, owner);
-            let (table, most_keys) = match policy.counters() {
-                None => (&BLOOM, policy.policy.most_keys_in(BUFFER)),
-                Some(_) => (&COUNTING, 0),
+            let most_keys_in = |len| policy.policy.most_keys_in(len);
+            let (table, at_once) = match policy.counters() {
+                None => {
+                    let few = most_keys_in(SMALLEST as u16).min(Kernel::FEW);
+                    (&BLOOM, AtOnce { few, most: most_keys_in(BUFFER) })
+                }
+                Some(_) => (&COUNTING, AtOnce::default()),
             };
-            Self::new(table, Kind::Bloom(policy), most_keys, linked_create)
+            Self::new(table, Kind::Bloom(policy), at_once, linked_create)
         })
     }
 
@@ -106,19 +123,21 @@ impl Object {
         callbacks: Callbacks,
         linked_create: Option<CreatePolicy>,
     ) -> *mut FilterPolicy {
-        Self::in_c_memory(|| Self::new(&CUSTOM, Kind::Custom(state, callbacks), 0, linked_create))
+        Self::in_c_memory(|| {
+            Self::new(&CUSTOM, Kind::Custom(state, callbacks), AtOnce::default(), linked_create)
+        })
     }
 
     fn new(
         table: &'static Table,
         kind: Kind,
-        most_keys: u32,
+        at_once: AtOnce,
         linked_create: Option<CreatePolicy>,
     ) -> Object {
         Object {
             methods: &table.methods,
             kind,
-            most_keys,
+            at_once,
             linked_create,
             append: AtomicPtr::new(ptr::null_mut()),
             delegate: AtomicPtr::new(ptr::null_mut()),

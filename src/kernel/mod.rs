@@ -29,6 +29,8 @@ use crate::filter::MAX_PROBES;
 
 pub(crate) use blocks::{GROUP, in_groups, in_groups_of, prefetch};
 pub(crate) use key::{Key, as_keys};
+#[cfg(leveldb_bloom_c_interface)]
+use portable::Word;
 pub(crate) use portable::hash_out_of_line as bloom_hash;
 
 /// The value itself, hidden from the optimiser: from what it knows of the value it would generate
@@ -279,27 +281,21 @@ impl Kernel {
         crate::planted::in_filter(array);
     }
 
-    /// Does what `create_uninit` does for an array of the smallest and a few short keys, or one of
-    /// any length, where it would take longer to see how to do it; otherwise nothing, and returns
-    /// false. At most 30 probes.
+    /// The most keys that `create_smallest` is for.
+    #[cfg(leveldb_bloom_c_interface)]
+    pub(crate) const FEW: u32 = portable::FEW as u32;
+
+    /// What `create_uninit` does, for an array of 64 bits and short keys, up to [`FEW`](Self::FEW) of
+    /// them (more would take longer than there), where it would take longer to see how to do it.
+    /// Of keys that are not short it does nothing, and returns false.
     #[cfg(leveldb_bloom_c_interface)]
     #[inline(always)]
-    pub(crate) fn create_smallest(
-        keys: &[Key],
-        k: NonZeroU32,
-        array: &mut [MaybeUninit<u8>],
-    ) -> bool {
-        let Ok(word) = <&mut portable::Word>::try_from(&mut *array) else { return false };
-        match keys {
-            [key] => portable::create_of_one(*key, k, word),
-            [first, .., last]
-                if portable::fit_a_register(keys, k.get(), word.len())
-                    && (first.len() | last.len()) < 32 =>
-            {
-                portable::create_in_a_register(keys, k, word);
-            }
-            _ => return false,
+    pub(crate) fn create_smallest(keys: &[Key], k: NonZeroU32, array: &mut Word) -> bool {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return false };
+        if (first.len() | last.len()) >= 64 {
+            return false;
         }
+        *array = portable::in_a_register(keys, k);
         #[cfg(leveldb_bloom_planted)]
         crate::planted::in_filter(array);
         true

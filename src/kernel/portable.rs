@@ -70,17 +70,23 @@ pub(super) fn are_few(keys: &[Key], k: u32, bytes: usize) -> bool {
 }
 
 /// Whether the array has 64 bits, the fewest that a policy makes, and so few keys that a register
-/// is faster than a byte per bit (if the keys are not long). Seven keys of up to four bytes with one
-/// probe took 15 to 18 ns in place of 23, where stock takes 20 to 23; of 16 bytes 24 in place of 22
-/// (AMD EPYC of the fifth generation, 2026-11-29).
+/// is faster than a byte per bit (if the keys are not long). With one probe, seven keys of up to
+/// four bytes took 15 to 18 ns in place of 23, where stock takes 20 to 23, and nine of one byte 15 in
+/// place of 23 with AVX-512; seven of 16 bytes 24 in place of 22, and fourteen of five bytes 27 in
+/// place of 23 with AVX-512 (AMD EPYC of the fifth generation, 2026-11-29).
 #[inline(always)]
 pub(super) fn fit_a_register(keys: &[Key], k: u32, bytes: usize) -> bool {
     let fit = match keys {
-        [first, .., last] if keys.len() == 7 => k <= 2 && (first.len() | last.len()) < 8,
-        _ => keys.len() < 7,
+        [first, .., last] if (FEW + 1..12).contains(&keys.len()) => {
+            k <= 2 && (first.len() | last.len()) < 8
+        }
+        _ => keys.len() <= FEW,
     };
     bytes == WORD && fit
 }
+
+/// The most keys whose 64 bits are made in a register whatever their number of probes.
+pub(super) const FEW: usize = 6;
 
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if let (Some(k), Ok(word)) = (NonZeroU32::new(k), <&mut Word>::try_from(&mut *array)) {
@@ -128,18 +134,17 @@ pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8
 #[inline(never)]
 pub(super) fn create_in_a_register(keys: &[Key], k: NonZeroU32, array: &mut Word) {
     at_line!();
+    *array = in_a_register(keys, k);
+}
+
+/// [`create_in_a_register`] inlined.
+#[inline(always)]
+pub(super) fn in_a_register(keys: &[Key], k: NonZeroU32) -> Word {
     let mut word = 0;
     for key in keys {
         word = with_bits(word, hash_compact(*key), k);
     }
-    *array = word.to_le_bytes().map(MaybeUninit::new);
-}
-
-/// [`create_in_a_register`] of a single key, inlined.
-#[cfg(leveldb_bloom_c_interface)]
-#[inline(always)]
-pub(super) fn create_of_one(key: Key, k: NonZeroU32, array: &mut Word) {
-    *array = with_bits(0, hash_compact(key), k).to_le_bytes().map(MaybeUninit::new);
+    word.to_le_bytes().map(MaybeUninit::new)
 }
 
 /// An array of 64 bits, `word`, with those of a key, too.
