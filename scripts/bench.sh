@@ -6,7 +6,7 @@ set -e
 
 usage() {
   cat <<'TEXT'
-usage: scripts/bench.sh [--scale | --instructions | --readme FILE] [OPTION...]
+usage: scripts/bench.sh [--scale | --shapes | --instructions | --readme FILE] [OPTION...]
 
 Times LevelDB's filter as Debian's libleveldb has it ("stock") and as we have it: with every kernel
 of this machine through the Rust library, and through the drop-in policy as LevelDB calls it. Sets
@@ -15,12 +15,15 @@ up what it needs on Debian (as root; otherwise it says what to install).
   (nothing)         the table: creating and asking filters, and what other libraries take
   --scale           how the cost of a key grows: with keys in a filter (up to 100 million, which
                     takes some 10 GB of memory and half an hour), bits a key, and bytes of a key
+  --shapes          filters of 2,760 shapes: 1 to 1,000 keys of 0 to 100 bytes at 0 to 44 bits a key, made
+                    through the drop-in policy with every kernel; lists what is slower than stock (in
+                    some four minutes)
   --instructions    instructions instead of time: the same on every run, however busy the machine
-  --readme FILE     all three, then from them FILE (docs/bench/PROCESSOR.md), the plots beside it, and
+  --readme FILE     all but the shapes, then from them FILE (docs/bench/PROCESSOR.md), the plots beside it, and
                     the README's figures, which are a part of FILE's
 
-  --rows TEXT       only rows of the table, or curves of --scale, whose names contain it, e.g.
-                    --rows batch or --scale --rows 'bits a key'
+  --rows TEXT       only rows of the table, curves of --scale or shapes whose names contain it, e.g.
+                    --rows batch, --scale --rows 'bits a key' or --shapes --rows '3 keys of 8 bytes'
   --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL,
                     callbacks-KERNEL (the callback table, in a policy of LevelDB's C API), and
                     source-KERNEL (leveldb_bloom_policy.cc); e.g. --sides avx512,drop-in-avx2
@@ -82,7 +85,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    --scale | --instructions) mode=${1#--} ;;
+    --scale | --shapes | --instructions) mode=${1#--} ;;
     --no-peers) peers= ;;
     --quick) arguments+=("$1") ;;
     --json)

@@ -9,6 +9,7 @@ mod measure;
 mod peers;
 mod progress;
 mod scale;
+mod shapes;
 mod side;
 mod sides;
 mod table;
@@ -95,11 +96,15 @@ impl Options {
         match command[..] {
             ["table"] => self.hand_over(&table::run(self)?),
             ["scale"] => self.hand_over(&scale::run(self)?),
+            ["shapes"] => self.hand_over(&shapes::run(self)?),
             ["instructions"] => self.hand_over(&instructions::run(self)?),
             ["once", case, times] => {
                 instructions::once(self, case, times.parse().map_err(|_| "how often?")?)
             }
-            _ => Err("table, scale or instructions? Run it through scripts/bench.sh".to_owned()),
+            _ => {
+                Err("table, scale, shapes or instructions? Run it through scripts/bench.sh"
+                    .to_owned())
+            }
         }
     }
 }

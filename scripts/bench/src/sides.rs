@@ -32,10 +32,16 @@ const DROP_IN: &str = "drop-in-";
 const CALLBACKS: &str = "callbacks-";
 const SOURCE: &str = "source-";
 
-/// Every kernel, the slowest first, and the drop-in policy with the fastest.
-fn default_names() -> Vec<String> {
+/// Every kernel, the slowest first.
+fn kernels() -> Vec<String> {
     let mut names: Vec<String> = Kernel::available().map(|k| k.name().to_owned()).collect();
     names.reverse();
+    names
+}
+
+/// Every kernel, and the drop-in policy with the fastest.
+fn default_names() -> Vec<String> {
+    let mut names = kernels();
     names.push(format!("{DROP_IN}{}", Kernel::best().name()));
     names
 }
@@ -43,10 +49,20 @@ fn default_names() -> Vec<String> {
 impl Sides {
     /// Stock, then ours, then the peers.
     pub fn open(&self, peers: bool) -> Result<Vec<Box<dyn Side>>, String> {
+        self.open_or(default_names(), peers)
+    }
+
+    /// Stock, then the drop-in policy with every kernel, unless other sides were asked for.
+    pub fn open_drop_in(&self) -> Result<Vec<Box<dyn Side>>, String> {
+        let names = kernels().iter().map(|name| format!("{DROP_IN}{name}")).collect();
+        self.open_or(names, false)
+    }
+
+    fn open_or(&self, default: Vec<String>, peers: bool) -> Result<Vec<Box<dyn Side>>, String> {
         let calls = Calls::open(&self.calls)?;
         let stock = Virtual::new("stock", calls, &self.stock, None, None)?;
         let mut sides: Vec<Box<dyn Side>> = vec![Box::new(stock)];
-        let names = if self.names.is_empty() { default_names() } else { self.names.clone() };
+        let names = if self.names.is_empty() { default } else { self.names.clone() };
         // Stock is there anyway.
         for name in names.iter().filter(|name| *name != "stock") {
             let prefix = [DROP_IN, CALLBACKS, SOURCE].into_iter().find(|p| name.starts_with(p));
