@@ -1,4 +1,5 @@
-//! Filters of many shapes: so many keys, of so many bytes each, at so many bits a key.
+//! Filters of many shapes, made and asked: so many keys, of so many bytes each, at so many bits a
+//! key.
 //!
 //! Where the table has the work that a database does most, this looks for what is slower than stock
 //! anywhere.
@@ -10,7 +11,7 @@ use crate::keys::Keys;
 use crate::machine::Machine;
 use crate::measure::{self, Effort, Figure};
 use crate::progress::Progress;
-use crate::work::{Given, Work};
+use crate::work::{ASKED, Given, How, Work, query};
 
 /// Every number up to where a filter no longer fits registers, and then around the kernels' blocks.
 const NUMBERS: [usize; 23] =
@@ -32,29 +33,56 @@ struct Measured {
     figures: Vec<Figure>,
 }
 
+#[derive(Serialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    Create,
+    QueryPresent,
+    QueryAbsent,
+}
+
 #[derive(Serialize, Clone, Copy)]
 struct Shape {
+    task: Task,
     keys: usize,
     bytes: usize,
     bits: i32,
 }
 
 impl Shape {
-    fn all() -> impl Iterator<Item = Shape> {
-        NUMBERS.into_iter().flat_map(|keys| {
-            LENGTHS.into_iter().flat_map(move |bytes| BITS.map(|bits| Shape { keys, bytes, bits }))
-        })
+    fn all() -> Vec<Shape> {
+        let mut all = Vec::new();
+        for task in [Task::Create, Task::QueryPresent, Task::QueryAbsent] {
+            // There are not enough keys of less than two bytes that a filter has not.
+            let first = if task == Task::QueryAbsent { 2 } else { 0 };
+            for keys in NUMBERS {
+                for &bytes in &LENGTHS[first..] {
+                    all.extend(BITS.map(|bits| Shape { task, keys, bytes, bits }));
+                }
+            }
+        }
+        all
     }
 
     fn name(self) -> String {
         let one = |n| if n == 1 { "" } else { "s" };
-        let Shape { keys, bytes, bits } = self;
-        format!("{keys} key{} of {bytes} byte{} at {bits}", one(keys), one(bytes))
+        let Shape { task, keys, bytes, bits } = self;
+        let task = match task {
+            Task::Create => "create",
+            Task::QueryPresent => "query, present",
+            Task::QueryAbsent => "query, absent",
+        };
+        format!("{task}, {keys} key{} of {bytes} byte{} at {bits}", one(keys), one(bytes))
     }
 
     fn work(self) -> Work {
-        let keys = Keys::random(4_000 / self.keys * self.keys, self.bytes..=self.bytes, 1);
-        Work::Create { keys, per: self.keys, bits: self.bits, given: Given::Listed }
+        let Shape { task, keys, bytes, bits } = self;
+        if task == Task::Create {
+            let list = Keys::random(4_000 / keys * keys, bytes..=bytes, 1);
+            return Work::Create { keys: list, per: keys, bits, given: Given::Listed };
+        }
+        let members = Keys::random(keys, bytes..=bytes, 7);
+        query(members, task == Task::QueryPresent, bits, How::OneByOne, ASKED)
     }
 }
 
@@ -68,7 +96,7 @@ const ROUNDS: usize = 25;
 /// A side whose filters are not stock's.
 pub fn run(options: &Options) -> Result<Shapes, String> {
     let all: Vec<Shape> =
-        Shape::all().filter(|shape| shape.name().contains(&options.rows)).collect();
+        Shape::all().into_iter().filter(|shape| shape.name().contains(&options.rows)).collect();
     if all.is_empty() {
         return Err(format!("no shape has {:?} in its name", options.rows));
     }
@@ -76,14 +104,15 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
     let mut found = Shapes { kind: "shapes", machine: Machine::this(), shapes: Vec::new() };
     if !options.json {
         println!("{}\n", found.machine);
-        println!("{:32} {:16} {:>8} {:>6}", "Slower than stock:", "", "ns a key", "x");
+        println!("{:48} {:16} {:>8} {:>6}", "Slower than stock:", "", "ns each", "x");
     }
     let effort = options.effort();
     let few = Effort { rounds: effort.rounds.min(ROUNDS), ..effort };
     let slower = |figure: &Figure| figure.ratio.median < SLOWER;
-    let mut progress = Progress::new(all.chunk_by(|a, b| a.keys == b.keys).count());
-    for shapes in all.chunk_by(|a, b| a.keys == b.keys) {
-        progress.next(&format!("filters of {}", shapes[0].keys));
+    let alike = |a: &Shape, b: &Shape| (a.task, a.keys) == (b.task, b.keys);
+    let mut progress = Progress::new(all.chunk_by(alike).count());
+    for shapes in all.chunk_by(alike) {
+        progress.next(&shapes[0].name());
         for &shape in shapes {
             let (name, work) = (shape.name(), shape.work());
             let compare = |effort| {
@@ -96,7 +125,7 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
             for figure in figures.iter().filter(|figure| !options.json && slower(figure)) {
                 progress.clear();
                 let (ns, x) = (figure.ns.median, figure.ratio.median);
-                println!("{name:32} {:16} {ns:8.2} {x:6.3}", figure.side);
+                println!("{name:48} {:16} {ns:8.2} {x:6.3}", figure.side);
             }
             found.shapes.push(Measured { shape, figures });
         }
@@ -104,12 +133,14 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
     progress.clear();
     if !options.json {
         println!();
-        (1..sides.len()).for_each(|side| summarize(&found.shapes, side));
+        for shapes in found.shapes.chunk_by(|a, b| a.shape.task == b.shape.task) {
+            (1..sides.len()).for_each(|side| summarize(shapes, side));
+        }
     }
     Ok(found)
 }
 
-/// Prints how one of the sides did over all shapes.
+/// Prints how one of the sides did over all shapes of a task.
 fn summarize(shapes: &[Measured], side: usize) {
     let ratio = |measured: &Measured| measured.figures[side].ratio.median;
     let mut sorted: Vec<&Measured> = shapes.iter().collect();
@@ -117,11 +148,11 @@ fn summarize(shapes: &[Measured], side: usize) {
     let slower = sorted.iter().filter(|measured| ratio(measured) < SLOWER).count();
     let (least, middle) = (sorted[0], sorted[sorted.len() / 2]);
     println!(
-        "{:16} {slower} of {} shapes slower than stock; x at least {:.2} ({}), half of them {:.1} or more",
+        "{:16} {slower} of {} slower than stock; half of them {:.1} times as fast or more; least {:.3} ({})",
         least.figures[side].side,
         sorted.len(),
+        ratio(middle),
         ratio(least),
-        least.shape.name(),
-        ratio(middle)
+        least.shape.name()
     );
 }
