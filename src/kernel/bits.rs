@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+use core::ops::Range;
 
 /// Filters of up to this many bits are built in scratch memory with one byte per bit, and packed at
 /// the end: setting a byte is a plain store, where setting a bit in place is a load, an or and a
@@ -69,6 +70,38 @@ impl Modulus {
             (h % self.bits) as usize / 8
         }
     }
+}
+
+/// Lengths in bytes of arrays whose remainders are computed by an inverse that is loaded rather than
+/// computed. That of 64 bits would not fit in 32.
+pub(super) const SMALL_ARRAYS: Range<usize> = 9..64;
+
+/// For each length of [`SMALL_ARRAYS`] the bits, and 2^[`SMALL_SHIFT`] / bytes, too large by at most
+/// 1.
+pub(super) static SMALL_MODULI: [[u32; 2]; SMALL_ARRAYS.end - SMALL_ARRAYS.start] = {
+    let mut table = [[0; 2]; SMALL_ARRAYS.end - SMALL_ARRAYS.start];
+    let mut i = 0;
+    while i < table.len() {
+        let bytes = (SMALL_ARRAYS.start + i) as u64;
+        let inverse = (1 << SMALL_SHIFT) / bytes + 1;
+        assert!(inverse <= u32::MAX as u64 && bytes <= 1 << (SMALL_SHIFT - 29));
+        table[i] = [8 * bytes as u32, inverse as u32];
+        i += 1;
+    }
+    table
+};
+
+pub(super) const SMALL_SHIFT: u32 = 35;
+
+/// The byte that holds position `h % bits` of an array of [`SMALL_ARRAYS`], as
+/// [`byte`](Modulus::byte); `None` of another length. The quotient is that of h / 8, of 29 bits, by
+/// the bytes: to what is left of it the inverse adds less than 2^29 / 2^35, and there are fewer
+/// bytes than 2^6.
+#[inline(always)]
+pub(super) fn byte_if_small(h: u32, bytes: usize) -> Option<usize> {
+    let [_, inverse] = SMALL_MODULI.get(bytes.wrapping_sub(SMALL_ARRAYS.start))?;
+    let quotient = (u64::from(h / 8) * u64::from(*inverse)) >> SMALL_SHIFT;
+    Some((h / 8 - quotient as u32 * bytes as u32) as usize)
 }
 
 /// 2^64 / bits, too large by e: less than 2^13 for fewer than 2^19 bits, and at
@@ -173,7 +206,10 @@ mod tests {
                 let multiple = bits * quotient.min(most);
                 for h in [multiple, multiple.wrapping_sub(1), multiple.saturating_add(bits - 1)] {
                     assert_eq!(modulus.rem(h), h % bits, "{h} % {bits}");
-                    assert_eq!(modulus.byte(h), (h % bits / 8) as usize, "byte of {h} % {bits}");
+                    let byte = (h % bits / 8) as usize;
+                    assert_eq!(modulus.byte(h), byte, "byte of {h} % {bits}");
+                    let small = SMALL_ARRAYS.contains(&bytes).then_some(byte);
+                    assert_eq!(byte_if_small(h, bytes), small, "byte of {h} % {bits}");
                     assert_eq!(h % bits % 8, h % 8);
                 }
             }

@@ -39,9 +39,9 @@ pub(crate) use hash::hash_out_of_line;
 pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
-pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
 #[cfg(leveldb_bloom_avx2)]
-pub(super) use query::{filters_may_match_by, may_match_any};
+pub(super) use query::filters_may_match_by;
+pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
 
 mod hash;
 mod query;

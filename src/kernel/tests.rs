@@ -829,8 +829,11 @@ fn huge_key() {
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 #[test]
 fn functions_begin_at_a_cache_line() {
+    use super::avx2::query::may_match as avx2_may_match;
     use super::portable::{create_in_a_register, may_match};
-    for function in [may_match as *const (), create_in_a_register as *const ()] {
+    let functions =
+        [may_match as *const (), create_in_a_register as *const (), avx2_may_match as *const ()];
+    for function in functions {
         assert_eq!(function as usize % 64, 0);
     }
 }

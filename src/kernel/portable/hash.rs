@@ -65,20 +65,18 @@ pub(super) fn hash_compact(key: Key) -> u32 {
             }
             return finish(h, word_at(at.add(left).sub(4)), left);
         }
-        hash_of_no_word(h, at, left)
     }
+    hash_of_few_bytes(key)
 }
 
-/// The hash of a key of three bytes or fewer.
-///
-/// # Safety
-/// The key has `len` bytes at `at`, fewer than four; its hash before the first step is `h`.
+/// The hash of a key of three bytes or fewer; of any other a wrong one.
 #[inline(always)]
-unsafe fn hash_of_no_word(h: u32, at: *const u8, len: usize) -> u32 {
+pub(super) fn hash_of_few_bytes(key: Key) -> u32 {
+    let (h, at, len) = (first(key.len()), key.as_ptr(), key.len());
     if len == 0 {
         return h;
     }
-    // SAFETY: the caller's word; each byte is one that the key was seen to have.
+    // SAFETY: each byte is one that the key was seen to have.
     let byte = |i| u32::from(unsafe { at.add(i).read() }) << (8 * i);
     let mut tail = byte(0);
     if len > 1 {
@@ -120,12 +118,7 @@ pub(in super::super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
     // of 1.9, where stock takes as long (AMD EPYC of the fifth generation, 2026-11-29).
     if longer_end(keys) < 4 {
         for (key, h) in keys.iter().zip(hashes) {
-            *h = if key.len() < 4 {
-                // SAFETY: the key has its bytes, as was seen fewer than four.
-                unsafe { hash_of_no_word(first(key.len()), key.as_ptr(), key.len()) }
-            } else {
-                hash_out_of_line(*key)
-            };
+            *h = if key.len() < 4 { hash_of_few_bytes(*key) } else { hash_out_of_line(*key) };
         }
         return;
     }
