@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+#[cfg(target_pointer_width = "64")]
 use core::ops::Range;
 
 /// Filters of up to this many bits are built in scratch memory with one byte per bit, and packed at
@@ -74,10 +75,12 @@ impl Modulus {
 
 /// Lengths in bytes of arrays whose remainders are computed by an inverse that is loaded rather than
 /// computed. That of 64 bits would not fit in 32.
+#[cfg(target_pointer_width = "64")]
 pub(super) const SMALL_ARRAYS: Range<usize> = 9..64;
 
 /// For each length of [`SMALL_ARRAYS`] the bits, and 2^[`SMALL_SHIFT`] / bytes, too large by at most
 /// 1.
+#[cfg(target_pointer_width = "64")]
 pub(super) static SMALL_MODULI: [[u32; 2]; SMALL_ARRAYS.end - SMALL_ARRAYS.start] = {
     let mut table = [[0; 2]; SMALL_ARRAYS.end - SMALL_ARRAYS.start];
     let mut i = 0;
@@ -91,17 +94,26 @@ pub(super) static SMALL_MODULI: [[u32; 2]; SMALL_ARRAYS.end - SMALL_ARRAYS.start
     table
 };
 
+#[cfg(target_pointer_width = "64")]
 pub(super) const SMALL_SHIFT: u32 = 35;
 
 /// The byte that holds position `h % bits` of an array of [`SMALL_ARRAYS`], as
 /// [`byte`](Modulus::byte); `None` of another length. The quotient is that of h / 8, of 29 bits, by
 /// the bytes: to what is left of it the inverse adds less than 2^29 / 2^35, and there are fewer
-/// bytes than 2^6.
+/// bytes than 2^6. With words of 32 bits there are no such arrays, as no inverses at all: the table
+/// would be a tenth of a web page's filters.
 #[inline(always)]
 pub(super) fn byte_if_small(h: u32, bytes: usize) -> Option<usize> {
-    let [_, inverse] = SMALL_MODULI.get(bytes.wrapping_sub(SMALL_ARRAYS.start))?;
-    let quotient = (u64::from(h / 8) * u64::from(*inverse)) >> SMALL_SHIFT;
-    Some((h / 8 - quotient as u32 * bytes as u32) as usize)
+    #[cfg(not(target_pointer_width = "64"))]
+    let _ = (h, bytes);
+    #[cfg(not(target_pointer_width = "64"))]
+    return None;
+    #[cfg(target_pointer_width = "64")]
+    {
+        let [_, inverse] = SMALL_MODULI.get(bytes.wrapping_sub(SMALL_ARRAYS.start))?;
+        let quotient = (u64::from(h / 8) * u64::from(*inverse)) >> SMALL_SHIFT;
+        Some((h / 8 - quotient as u32 * bytes as u32) as usize)
+    }
 }
 
 /// 2^64 / bits, too large by e: less than 2^13 for fewer than 2^19 bits, and at
@@ -208,7 +220,10 @@ mod tests {
                     assert_eq!(modulus.rem(h), h % bits, "{h} % {bits}");
                     let byte = (h % bits / 8) as usize;
                     assert_eq!(modulus.byte(h), byte, "byte of {h} % {bits}");
+                    #[cfg(target_pointer_width = "64")]
                     let small = SMALL_ARRAYS.contains(&bytes).then_some(byte);
+                    #[cfg(not(target_pointer_width = "64"))]
+                    let small = None;
                     assert_eq!(byte_if_small(h, bytes), small, "byte of {h} % {bits}");
                     assert_eq!(h % bits % 8, h % 8);
                 }
