@@ -33,8 +33,7 @@
 //!    long, and are for the processors that have fast ones (see `cpu::gathers_fast`).
 //! 7. A query of one filter that fits in registers has a probe in each lane; so has a query of many
 //!    filters, for up to eight probes, which is up to 13 bits per key. Other filters are asked as
-//!    the portable kernel does; a query of one filter decides that before it looks at anything
-//!    else.
+//!    the portable kernel does, by its code with this instruction set.
 //!
 //! Figures without a machine are of an AMD EPYC of the third generation, 2026-11.
 

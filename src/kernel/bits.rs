@@ -57,14 +57,17 @@ impl Modulus {
         }
     }
 
-    /// The byte that holds position `h % bits`. The bit in it is `h % 8`, because the number of
-    /// bits is a multiple of 8, so that the position itself need not be computed.
+    /// The byte that holds position `h % bits` of the array of `bytes` bytes. The bit in it is `h % 8`,
+    /// because the number of bits is a multiple of 8, so that the position itself need not be
+    /// computed. `bytes` is what the modulus was made for: a query has it in a register anyhow, and
+    /// one to spare for what is derived from it only by saving that.
     #[inline(always)]
-    pub fn byte(self, h: u32) -> usize {
+    pub fn byte(self, h: u32, bytes: usize) -> usize {
+        debug_assert_eq!(bytes as u32, self.bits.get() / 8);
         #[cfg(target_pointer_width = "64")]
         {
             let fraction = self.inverse.wrapping_mul(u64::from(h));
-            ((u128::from(fraction) * u128::from(self.bits.get() / 8)) >> 64) as usize
+            ((u128::from(fraction) * bytes as u128) >> 64) as usize
         }
         #[cfg(not(target_pointer_width = "64"))]
         {
@@ -219,7 +222,7 @@ mod tests {
                 for h in [multiple, multiple.wrapping_sub(1), multiple.saturating_add(bits - 1)] {
                     assert_eq!(modulus.rem(h), h % bits, "{h} % {bits}");
                     let byte = (h % bits / 8) as usize;
-                    assert_eq!(modulus.byte(h), byte, "byte of {h} % {bits}");
+                    assert_eq!(modulus.byte(h, bytes), byte, "byte of {h} % {bits}");
                     #[cfg(target_pointer_width = "64")]
                     let small = SMALL_ARRAYS.contains(&bytes).then_some(byte);
                     #[cfg(not(target_pointer_width = "64"))]

@@ -11,14 +11,14 @@
 //!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for six keys or fewer is built in a
 //!    register.
 //! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
-//!    one filter asked for one key by few probes (see `bits_if_few`), and targets with 32-bit
-//!    words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the
+//!    one filter asked for one key by one or two probes (see `contains_one` and `contains_two`), and
+//!    targets with 32-bit words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the
 //!    specification does.
 //! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
 //!    `FAR_TO_SET`.
 //! 5. A query reads four bits before it branches on whether one was clear, because which one that
-//!    is a branch predictor cannot know. An array of 64 bits is read as a word, and all its probes
-//!    before the branch. An array too large for caches is read bit by bit.
+//!    is a branch predictor cannot know. An array of 64 bits is read as a word, and three of its bits
+//!    before the first branch. An array too large for caches is read bit by bit.
 
 #[cfg(all(target_arch = "x86", target_feature = "sse2"))]
 use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
@@ -39,9 +39,9 @@ pub(crate) use hash::hash_out_of_line;
 pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
-#[cfg(leveldb_bloom_avx2)]
-pub(super) use query::filters_may_match_by;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
+#[cfg(leveldb_bloom_avx2)]
+pub(super) use query::{filters_may_match_by, may_match_by};
 
 mod hash;
 mod query;
@@ -264,7 +264,7 @@ fn insert(hashes: &[u32], k: u32, array: &mut [u8]) {
         let mut set = |sum: u32| {
             // SAFETY: `modulus` was made for this array's length, so its remainders are less than
             // the array's bits.
-            let byte = unsafe { array.get_unchecked_mut(modulus.byte(sum)) };
+            let byte = unsafe { array.get_unchecked_mut(modulus.byte(sum, array.len())) };
             // By the last three bits of the sum: the bits are a multiple of 8.
             *byte |= 1u8.rotate_left(sum);
         };

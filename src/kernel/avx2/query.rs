@@ -309,24 +309,15 @@ pub(in super::super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
     // Elsewhere a present key in a filter of 20 took up to 1.1 times as long (AMD EPYC of the fifth
     // generation, 2026-11-29).
     at_line!();
-    // Functions are called last or not at all, so that no registers have to be kept.
-    if !SMALL.contains(&filter.len()) {
-        return portable::may_match(key, filter);
-    }
-    match Filter::parse(filter) {
-        // A single probe is not asked for in a lane: absent keys took 1.2 times as long, because a
-        // wrong guess is found out later (2 bits per key, AMD EPYC of the fifth generation,
-        // 2026-11-29).
-        Filter::Probe { k: k @ 2.., .. } if key.len() >= 4 => {
-            let h = portable::hash(key.as_bytes());
+    portable::may_match_by(key, filter, |h, k| {
+        SMALL.contains(&filter.len()).then(|| {
             // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
             through_a_branch(unsafe {
                 let small = Small::load(filter);
                 Sums::new(h).all_set(k, small.modulus, small)
             })
-        }
-        _ => portable::may_match(key, filter),
-    }
+        })
+    })
 }
 
 /// # Safety

@@ -1,48 +1,41 @@
 //! Queries.
 
-use core::num::NonZeroU32;
-
 use super::super::bits::{self, Modulus, hidden};
 use super::super::{Key, blocks, through_a_branch};
 use super::hash::{hash, hash_keys, hash_of_few_bytes};
 use crate::filter::Filter;
 use crate::probe;
 
-/// Whether all bits of hash `h` are set in 64 bits, the fewest a policy makes: the remainder is the
-/// sum's last six bits.
+/// Whether the bits of all `k` probes are set in 64 bits, the fewest a policy makes: the remainder is
+/// the sum's last six bits.
 #[inline(always)]
 fn contains_in_word(h: u32, k: u32, array: [u8; 8]) -> bool {
-    let word = u64::from_le_bytes(array);
-    let delta = h.rotate_right(17);
-    let mut sum = h;
-    // Whether the bits of the next `n` probes are set: 1 or 0.
-    let mut ask = |n: u32| {
-        let mut all = 1;
-        for _ in 0..n {
-            all &= word >> (sum % 64);
+    let (word, delta) = (u64::from_le_bytes(array), h.rotate_right(17));
+    let (mut sum, mut all) = (h, word >> (h % 64));
+    if k > 1 {
+        sum = hidden(sum.wrapping_add(delta));
+        all &= word >> (sum % 64);
+        if k > 2 {
             sum = hidden(sum.wrapping_add(delta));
+            all &= word >> (sum % 64);
         }
-        all != 0
+    }
+    // A filter of so few bits is mostly of one key or two, of whose absent keys hardly any is left
+    // after three probes: with a single key of 64 bytes they took 13.4 ns in place of 15.2, where
+    // stock takes 19.8 (20 bits per key, AMD EPYC of the fifth generation, 2026-11-29).
+    if all & 1 == 0 {
+        return false;
+    }
+    let mut ask = |k: u32| {
+        for _ in 3..k {
+            sum = hidden(sum.wrapping_add(delta));
+            all &= word >> (sum % 64);
+        }
+        all & 1 != 0
     };
     // Apart: the compiler writes out a loop whose length it knows.
-    if k == USUAL {
-        return ask(USUAL);
-    }
-    let mut left = k;
-    // Of absent keys, hardly any is left after the first six: at 44 bits (30 probes) one of four
-    // bytes took 10 ns otherwise, where stock takes 4 (AMD EPYC of the fifth generation,
-    // 2026-11-29).
-    while left > IN_WORD_AT_ONCE {
-        if !ask(hidden(IN_WORD_AT_ONCE)) {
-            return false;
-        }
-        left -= IN_WORD_AT_ONCE;
-    }
-    ask(left)
+    if k == USUAL { ask(USUAL) } else { ask(k) }
 }
-
-/// How many probes of 64 bits are asked for at once.
-const IN_WORD_AT_ONCE: u32 = 6;
 
 /// An array of more bytes than this is mostly in no cache, nor are its addresses among those that
 /// the processor has ready translations for. A bit read in vain then costs more than a wrong guess
@@ -82,142 +75,167 @@ fn modulus_if_usual(k: u32, bytes: usize) -> Option<Modulus> {
 #[inline(always)]
 unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     // SAFETY: the caller's word.
-    let mut probes = unsafe { Probes::new(h, modulus, array) };
-    probes.next(AT_ONCE) && probes.next(USUAL - AT_ONCE)
+    let mut probes = unsafe { Probes::first(h, modulus, array) };
+    probes.next(AT_ONCE - 1) && probes.next(USUAL - AT_ONCE)
 }
 
-/// Up to how many probes dividing for each takes less time than computing an inverse to multiply by.
-/// With inverses, a present key took 1.3 and 1.16 times as long at 1 and 2 probes (AMD EPYC of the
-/// fourth generation, 2026-11-23). With divisions, keys of which half are present took 1.12 times as
-/// long at 3 and 4 probes, because a wrong guess is found out later (one of the fifth, 2026-11-28).
-const FEW: u32 = 2;
-
-/// The number of bits of an array that is asked by at most `FEW` probes; `None` for any other.
+/// The byte that holds position `h % bits` of an array of `bytes` bytes; nothing where
+/// [`bits_of`](bits::bits_of) says nothing.
 #[inline(always)]
-fn bits_if_few(k: u32, bytes: usize) -> Option<NonZeroU32> {
-    if k <= FEW && bytes <= FAR { bits::bits_of(bytes) } else { None }
+fn byte_of(h: u32, bytes: usize) -> Option<usize> {
+    // Apart, because among larger arrays every branch counts.
+    if bytes < 64 {
+        // By an inverse that need not be computed, a wrong guess is found out earlier than by a
+        // division: absent keys of 16 bytes took 11.2 ns in place of 11.7 (2 bits per key, AMD EPYC
+        // of the fifth generation, 2026-11-29).
+        if let Some(byte) = bits::byte_if_small(h, bytes) {
+            return Some(byte);
+        }
+    }
+    Some((h % bits::bits_of(bytes)? / 8) as usize)
 }
 
-/// The modulus of an array all of whose probes are asked for at once; `None` for any other number,
-/// or beyond `FAR`.
-#[inline(always)]
-fn modulus_if_at_once(k: u32, bytes: usize) -> Option<Modulus> {
-    if k <= AT_ONCE { modulus_if_near(bytes) } else { None }
+/// Whether the bit of the only probe of hash `h` is set; `k` is 1. Out of line.
+#[inline(never)]
+fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
+    let Some(byte) = byte_of(h, array.len()) else { return contains_many(array, k, h) };
+    // SAFETY: a byte that a position lies in, by `byte_of`.
+    let byte = u32::from(unsafe { *array.get_unchecked(byte) });
+    // Shifted rather than rotated, because here a bit test is a step less to wait for: absent keys
+    // of 12 bytes took 10.3 ns in place of 10.4, and of 4 bytes 9.0 in place of 9.1 (2 bits per key,
+    // AMD EPYC of the fifth generation, 2026-11-29).
+    through_a_branch((byte >> (h % 8)) & 1 != 0)
 }
 
-/// Whether the bits of all `k` probes are set; `k` is at least 1.
+/// Whether the bits of both probes of hash `h` are set; `k` is 2. Out of line.
 ///
-/// # Safety
-/// The array has `bits` bits.
-#[inline(always)]
-unsafe fn contains_few(h: u32, k: u32, bits: NonZeroU32, array: &[u8]) -> bool {
-    // SAFETY: a byte that a remainder lies in, of the array's bits, by the caller's word.
-    let ask = |byte: usize, sum| unsafe { *array.get_unchecked(byte) }.rotate_right(sum);
-    let (mut sum, delta) = (h, h.rotate_right(17));
-    // By an inverse that need not be computed, a wrong guess is found out earlier than by a division:
-    // absent keys of 16 bytes took 11.2 ns in place of 11.7 (2 bits per key, AMD EPYC of the fifth
-    // generation, 2026-11-29).
-    if let (1, Some(byte)) = (k, bits::byte_if_small(h, array.len())) {
-        return ask(byte, h) & 1 != 0;
-    }
-    let mut all = ask((sum % bits / 8) as usize, sum);
-    for _ in 1..k {
-        sum = hidden(sum.wrapping_add(delta));
-        all &= ask((sum % bits / 8) as usize, sum);
-    }
-    all & 1 != 0
+/// Dividing for each takes less time than computing an inverse to multiply by. With inverses, a
+/// present key took 1.3 and 1.16 times as long at 1 and 2 probes (AMD EPYC of the fourth generation,
+/// 2026-11-23). With divisions, keys of which half are present took 1.12 times as long at 3 and 4
+/// probes, because a wrong guess is found out later (one of the fifth, 2026-11-28).
+#[inline(never)]
+fn contains_two(array: &[u8], k: u32, h: u32) -> bool {
+    let Some(Modulus { bits, .. }) = modulus_if_near(array.len()) else {
+        return contains_many(array, k, h);
+    };
+    // SAFETY: a byte that a remainder by the array's bits lies in.
+    let ask = |sum| unsafe { *array.get_unchecked((sum % bits / 8) as usize) }.rotate_right(sum);
+    through_a_branch(ask(h) & ask(h.wrapping_add(h.rotate_right(17))) & 1 != 0)
 }
 
 /// Whether the bits of all `k` probes of hash `h` are set, for any `k` and an array of any size.
 /// Out of line.
+///
+/// The arguments are in this order because a rotation and a shift take their count from the register
+/// of the fourth.
 #[inline(never)]
-fn contains_out_of_line(h: u32, k: u32, array: &[u8]) -> bool {
+fn contains_many(array: &[u8], k: u32, h: u32) -> bool {
     match modulus_if_near(array.len()) {
         // SAFETY: `modulus_if_near` made the modulus for this array's length.
-        Some(modulus) => through_a_branch(unsafe { contains_all(h, k, modulus, array) }),
+        Some(modulus) => unsafe { contains_all(array, k, h, modulus) },
         None => probe::contains(h, k, array),
     }
 }
 
-/// # Safety
-/// The modulus is of the array's bits.
+/// [`contains_many`], in the way that is fastest for this `k`.
 #[inline(never)]
-unsafe fn contains_all(h: u32, k: u32, modulus: Modulus, array: &[u8]) -> bool {
+fn contains_any(array: &[u8], k: u32, h: u32) -> bool {
+    match k {
+        1 => contains_one(array, k, h),
+        2 => contains_two(array, k, h),
+        _ => contains_many(array, k, h),
+    }
+}
+
+/// [`contains_many`] with an array's modulus. Out of line.
+///
+/// # Safety
+/// The modulus is of the array's bits; `k` is at least 1.
+#[inline(never)]
+unsafe fn contains_all(array: &[u8], k: u32, h: u32, modulus: Modulus) -> bool {
     // SAFETY: the caller's word.
-    let mut probes = unsafe { Probes::new(h, modulus, array) };
-    let mut left = k;
-    while left > AT_ONCE {
-        if !probes.next(AT_ONCE) {
+    let mut probes = unsafe { Probes::first(h, modulus, array) };
+    let mut left = k - 1;
+    // Whose number the compiler knows, so that it writes out the loop over them.
+    while left >= AT_ONCE - 1 {
+        if !probes.next(AT_ONCE - 1) {
             return false;
         }
-        left -= AT_ONCE;
+        left -= AT_ONCE - 1;
     }
-    probes.next(left)
+    through_a_branch(probes.next(left))
 }
 
 /// The probes of a key in an array, whose modulus is its own.
 struct Probes<'a> {
-    /// The last probe's h + j * delta, or h before the first probe.
+    /// The last probe's h + j * delta.
     sum: u32,
     delta: u32,
-    begun: bool,
-    /// Made for the length of `array`, by the word of whoever called `new`.
+    /// Whose lowest bit says whether the bits of all probes so far are set.
+    all: u8,
+    /// Made for the length of `array`, by the word of whoever called `first`.
     modulus: Modulus,
     array: &'a [u8],
 }
 
 impl<'a> Probes<'a> {
+    /// The first probe.
+    ///
     /// # Safety
     /// The modulus is of the array's bits.
     #[inline(always)]
-    unsafe fn new(h: u32, modulus: Modulus, array: &'a [u8]) -> Self {
-        Probes { sum: h, delta: h.rotate_right(17), begun: false, modulus, array }
+    unsafe fn first(h: u32, modulus: Modulus, array: &'a [u8]) -> Self {
+        // SAFETY: a remainder is less than the array's bits, because the modulus is the array's by
+        // the caller's word.
+        let byte = unsafe { *array.get_unchecked(modulus.byte(h, array.len())) };
+        Probes { sum: h, delta: h.rotate_right(17), all: byte.rotate_right(h), modulus, array }
     }
 
-    /// Whether the bits of the next `n` probes are set. Each position is a remainder of its own
-    /// rather than a sum of two remainders, so that none waits for the one before.
+    /// Asks for the next `n` probes, and says whether the bits of all so far are set. Each position
+    /// is a remainder of its own rather than a sum of two remainders, so that none waits for the one
+    /// before.
     #[inline(always)]
     fn next(&mut self, n: u32) -> bool {
-        let mut all = u8::MAX;
         for _ in 0..n {
-            if self.begun {
-                (self.sum, all) = hidden_both(self.sum.wrapping_add(self.delta), all);
-            }
-            self.begun = true;
-            // SAFETY: a remainder is less than the array's bits, because the modulus is the array's
-            // by the word of whoever called `new`.
-            let byte = unsafe { *self.array.get_unchecked(self.modulus.byte(self.sum)) };
-            // By the last three bits of the sum: the bits are a multiple of 8.
-            all &= byte.rotate_right(self.sum);
+            let sum = self.sum.wrapping_add(self.delta);
+            // SAFETY: as in `first`, by the word of whoever called that.
+            let byte =
+                unsafe { *self.array.get_unchecked(self.modulus.byte(sum, self.array.len())) };
+            (self.sum, self.all) = and_bit(sum, self.all, byte);
         }
-        all & 1 != 0
+        self.all & 1 != 0
     }
 }
 
-/// The same two, of which a compiler does not know it: it would otherwise mix
-/// the probes, for which it needs three registers more, and a query that has to
-/// keep registers takes a twentieth longer.
+/// `sum` itself, and `all` whose lowest bit is cleared unless that bit of `byte` is set which the
+/// last three bits of `sum` name: the bits of a filter are a multiple of 8.
+///
+/// A compiler does not know that the sum is the same. It would otherwise mix the probes, for which it
+/// needs three registers more, and a query that has to keep registers takes a twentieth longer.
 #[inline(always)]
-#[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-fn hidden_both(mut sum: u32, mut all: u8) -> (u32, u8) {
-    // SAFETY: the assembler emits no instructions for a comment. In ecx, because a rotation takes
-    // its count from there.
-    #[cfg(all(leveldb_bloom_asm, not(target_arch = "aarch64")))]
+#[cfg(all(leveldb_bloom_asm, any(target_arch = "x86", target_arch = "x86_64")))]
+fn and_bit(mut sum: u32, mut all: u8, mut byte: u8) -> (u32, u8) {
+    // With instructions, because of the five of a compiler's choice one or two would move registers
+    // to others.
+    // SAFETY: they read and write their operands alone, and flags.
     unsafe {
         core::arch::asm!(
-            "/* {0} */", inout(reg_byte) all, inout("ecx") sum,
-            options(nomem, nostack, preserves_flags)
+            "ror {byte}, cl",
+            "and {all}, {byte}",
+            byte = inout(reg_byte) byte,
+            all = inout(reg_byte) all,
+            inout("ecx") sum,
+            options(pure, nomem, nostack)
         )
     }
-    // SAFETY: no instructions.
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
-    unsafe {
-        core::arch::asm!(
-            "/* {0:w} {1:w} */", inout(reg) sum, inout(reg) all,
-            options(nomem, nostack, preserves_flags)
-        )
-    }
+    let _ = byte;
     (sum, all)
+}
+
+#[inline(always)]
+#[cfg(not(all(leveldb_bloom_asm, any(target_arch = "x86", target_arch = "x86_64"))))]
+fn and_bit(sum: u32, all: u8, byte: u8) -> (u32, u8) {
+    (hidden(sum), all & byte.rotate_right(sum))
 }
 
 pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
@@ -225,38 +243,57 @@ pub(in super::super) fn may_match(key: Key, filter: &[u8]) -> bool {
     // key, through the drop-in policy, 1.03 times as long as stock's (Intel Xeon with AMX,
     // 2026-11-26).
     at_line!(32);
+    may_match_by(key, filter, |_, _| None)
+}
+
+/// `may_match`. `small` is asked about a hash and `k`, and may answer for a filter that a vector kernel keeps
+/// in registers; it returns `None` for any other. It is not asked for a single probe.
+#[inline(always)]
+pub(in super::super) fn may_match_by(
+    key: Key,
+    filter: &[u8],
+    small: impl Fn(u32, u32) -> Option<bool>,
+) -> bool {
     // Calls are the last thing that happens, or do not happen: so no registers have to be saved.
     let Filter::Probe { array, k } = Filter::parse(filter) else {
         // Whatever the hash.
         return hash_may_match(0, filter);
     };
-    // Here a call takes longer than the hash: a key of three bytes took 6.8 ns in place of 3.8, where
-    // stock takes 4.4 (2 bits per key, AMD EPYC of the fifth generation, 2026-11-29).
-    let h = if key.len() >= 4 { hash(key.as_bytes()) } else { hash_of_few_bytes(key) };
-    // Decided by k before size, because with a single probe every branch counts: by size before k,
-    // a query at 1 or 2 bits per key took up to 1.1 times as long (Intel Xeon with AMX,
-    // 2026-11-24).
+    let h = if key.len() >= 4 {
+        hash(key.as_bytes())
+    } else {
+        rare();
+        // Here a call takes longer than the hash: a key of three bytes took 6.8 ns in place of 3.8,
+        // where stock takes 4.4 (2 bits per key, AMD EPYC of the fifth generation, 2026-11-29).
+        hash_of_few_bytes(key)
+    };
+    if let Ok(word) = array.try_into() {
+        return through_a_branch(contains_in_word(h, k, word));
+    }
+    // Before size, because with a single probe every branch counts: a query at 1 or 2 bits per key
+    // took up to 1.1 times as long (Intel Xeon with AMX, 2026-11-24). And before registers, where a
+    // wrong guess is found out later: absent keys took 1.2 times as long at 2 bits per key, and 1.1
+    // to 1.2 at 3, where present ones did as well (AMD EPYC of the fifth generation, 2026-11-29).
+    if k <= 2 {
+        rare();
+        return if k == 1 { contains_one(array, k, h) } else { contains_two(array, k, h) };
+    }
+    if let Some(answer) = small(h, k) {
+        return answer;
+    }
     if k == USUAL {
-        if let Ok(word) = array.try_into() {
-            return through_a_branch(contains_in_word(h, k, word));
-        }
-        return match modulus_if_near(array.len()) {
+        if let Some(modulus) = modulus_if_near(array.len()) {
             // SAFETY: `modulus_if_near` made the modulus for this array's length.
-            Some(modulus) => through_a_branch(unsafe { contains_usual(h, modulus, array) }),
-            None => contains_out_of_line(h, k, array),
-        };
+            return through_a_branch(unsafe { contains_usual(h, modulus, array) });
+        }
     }
-    match (bits_if_few(k, array.len()), array.try_into()) {
-        (_, Ok(word)) => through_a_branch(contains_in_word(h, k, word)),
-        // SAFETY: `bits_if_few` gave the number of bits of this array.
-        (Some(bits), _) => through_a_branch(unsafe { contains_few(h, k, bits, array) }),
-        _ => match modulus_if_at_once(k, array.len()) {
-            // SAFETY: `modulus_if_at_once` made the modulus for this array's length.
-            Some(modulus) => through_a_branch(unsafe { Probes::new(h, modulus, array).next(k) }),
-            None => contains_out_of_line(h, k, array),
-        },
-    }
+    contains_many(array, k, h)
 }
+
+/// Called where a compiler should lay out what is usual without jumps.
+#[cold]
+#[inline(always)]
+fn rare() {}
 
 /// `may_match` of a key's hash. Out of line.
 #[inline(never)]
@@ -264,7 +301,7 @@ pub(in super::super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
     match Filter::parse(filter) {
         Filter::Never => false,
         Filter::Always => true,
-        Filter::Probe { array, k } => contains_out_of_line(h, k, array),
+        Filter::Probe { array, k } => contains_any(array, k, h),
     }
 }
 
@@ -285,8 +322,8 @@ pub(in super::super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mu
                     let answer = unsafe {
                         match near {
                             Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
-                            Some(modulus) => contains_all(h, k, modulus, array),
-                            None => probe::contains(h, k, array),
+                            Some(modulus) => contains_all(array, k, h, modulus),
+                            None => contains_many(array, k, h),
                         }
                     };
                     *result = answer.into();
@@ -319,7 +356,7 @@ pub(in super::super) fn filters_may_match_by(
             Filter::Probe { array, k } => match modulus_if_usual(k, array.len()) {
                 // SAFETY: `modulus_if_usual` made the modulus for this array's length.
                 Some(modulus) => unsafe { contains_usual(h, modulus, array) },
-                None => contains_out_of_line(h, k, array),
+                None => contains_any(array, k, h),
             },
         });
         *result = answer.into();
