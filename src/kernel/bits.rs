@@ -57,10 +57,11 @@ impl Modulus {
         }
     }
 
-    /// The byte that holds position `h % bits` of the array of `bytes` bytes. The bit in it is `h % 8`,
-    /// because the number of bits is a multiple of 8, so that the position itself need not be
-    /// computed. `bytes` is what the modulus was made for: a query has it in a register anyhow, and
-    /// one to spare for what is derived from it only by saving that.
+    /// The byte that holds position `h % bits`. The bit in it is `h % 8`, because the number of bits
+    /// is a multiple of 8, so that the position itself need not be computed.
+    ///
+    /// `bytes` is what the modulus was made for: a query has it in a register anyhow, and none to
+    /// spare for what is derived from the bits.
     #[inline(always)]
     pub fn byte(self, h: u32, bytes: usize) -> usize {
         debug_assert_eq!(bytes as u32, self.bits.get() / 8);

@@ -12,8 +12,8 @@
 //!    register.
 //! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
 //!    one filter asked for one key by one or two probes (see `contains_one` and `contains_two`), and
-//!    targets with 32-bit words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do as the
-//!    specification does.
+//!    targets with 32-bit words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do
+//!    as the specification does.
 //! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
 //!    `FAR_TO_SET`.
 //! 5. A query reads four bits before it branches on whether one was clear, because which one that

@@ -331,10 +331,10 @@ pub(super) unsafe fn filters_may_match(key: Key, filters: &[Key], results: &mut 
         if !SMALL.contains(&filter.len()) {
             return None;
         }
-        match Filter::parse(filter.as_bytes()) {
+        match Filter::parse(filter) {
             // SAFETY: the caller has AVX2; `SMALL` was seen to have the length.
             Filter::Probe { k, .. } if k <= LANES as u32 => Some(unsafe {
-                let small = Small::load(filter.as_bytes());
+                let small = Small::load(filter);
                 sums.all_set(k, small.modulus, small)
             }),
             _ => None,

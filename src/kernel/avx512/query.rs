@@ -83,10 +83,10 @@ pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -
         if !SMALL.contains(&filter.len()) {
             return None;
         }
-        match Filter::parse(filter.as_bytes()) {
+        match Filter::parse(filter) {
             Filter::Probe { k, .. } if k <= LANES as u32 => {
                 // SAFETY: `SMALL` was seen to have the length.
-                let missing = unsafe { Small::load(filter.as_bytes()) }.missing(sums);
+                let missing = unsafe { Small::load(filter) }.missing(sums);
                 Some(_bzhi_u32(missing.into(), k) == 0)
             }
             _ => None,
