@@ -39,6 +39,8 @@ pub(crate) use hash::hash_out_of_line;
 pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
 #[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
 pub(super) use query::FAR;
+#[cfg(all(test, leveldb_bloom_avx2, target_os = "linux", not(miri)))]
+pub(super) use query::contains_one;
 pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
 #[cfg(leveldb_bloom_avx2)]
 pub(super) use query::{filters_may_match_by, may_match_by};

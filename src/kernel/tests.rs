@@ -830,9 +830,13 @@ fn huge_key() {
 #[test]
 fn functions_begin_at_a_cache_line() {
     use super::avx2::query::may_match as avx2_may_match;
-    use super::portable::{create_in_a_register, may_match};
-    let functions =
-        [may_match as *const (), create_in_a_register as *const (), avx2_may_match as *const ()];
+    use super::portable::{contains_one, create_in_a_register, may_match};
+    let functions = [
+        may_match as *const (),
+        contains_one as *const (),
+        create_in_a_register as *const (),
+        avx2_may_match as *const (),
+    ];
     for function in functions {
         assert_eq!(function as usize % 64, 0);
     }

@@ -95,7 +95,7 @@ fn byte_of(h: u32, bytes: usize) -> Option<usize> {
 
 /// Whether the bit of the only probe of hash `h` is set; `k` is 1. Out of line.
 #[inline(never)]
-fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
+pub(in super::super) fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
     // Elsewhere absent keys of 4 bytes took up to 1.03 times as long (2 bits per key, AMD EPYC of the
     // fifth generation, 2026-11-29).
     at_line!();
