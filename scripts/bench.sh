@@ -17,7 +17,9 @@ up what it needs on Debian (as root; otherwise it says what to install).
                     takes some 10 GB of memory and half an hour), bits a key, and bytes of a key
   --shapes          filters of 2,760 shapes: 1 to 1,000 keys of 0 to 100 bytes at 0 to 44 bits a key, made
                     and asked through the drop-in policy with every kernel; lists what is slower than
-                    stock. Takes some ten minutes
+                    stock. Where a process finds that, four more measure it, and the middle one counts:
+                    where in memory things lie differs, and changes a query of a few nanoseconds. Takes
+                    some ten minutes
   --instructions    instructions instead of time: the same on every run, however busy the machine
   --readme FILE     all but the shapes, then from them FILE (docs/bench/PROCESSOR.md), the plots beside it, and
                     the README's figures, which are a part of FILE's

@@ -97,6 +97,7 @@ impl Options {
             ["table"] => self.hand_over(&table::run(self)?),
             ["scale"] => self.hand_over(&scale::run(self)?),
             ["shapes"] => self.hand_over(&shapes::run(self)?),
+            ["shape", name] => self.hand_over(&shapes::one(self, name)?),
             ["instructions"] => self.hand_over(&instructions::run(self)?),
             ["once", case, times] => {
                 instructions::once(self, case, times.parse().map_err(|_| "how often?")?)

@@ -3,14 +3,14 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::keys::Random;
 use crate::side::{Prepared, Side};
 use crate::work::Work;
 
 /// Where the samples lie. The quartiles say how far to trust the median.
-#[derive(Serialize, Clone, Copy)]
+#[derive(Serialize, Deserialize, Clone, Copy)]
 pub struct Spread {
     pub min: f64,
     pub q1: f64,
@@ -34,7 +34,7 @@ impl Spread {
 }
 
 /// What one side took.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Figure {
     pub side: String,
     /// Nanoseconds for one unit of the work.
