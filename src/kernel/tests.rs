@@ -458,11 +458,12 @@ fn huge(kernel: &Kernel) {
     let hashes: Vec<u32> = keys.iter().map(|key| spec_hash(key)).collect();
     let most = (1 << 29) + 4096;
     for bytes in [super::portable::FAR, super::portable::FAR_TO_SET, 1 << 28, 1 << 29] {
-        for bytes in bytes - 2..=bytes + 2 {
+        for (bytes, k) in
+            (bytes - 2..=bytes + 2).flat_map(|bytes| [1, 2, 3, 4, 6].map(|k| (bytes, k)))
+        {
             let map = Zeros::new(most, libc::PROT_READ | libc::PROT_WRITE);
             let filter = unsafe { std::slice::from_raw_parts_mut(map.start, bytes + 1) };
             let (k_byte, array) = filter.split_last_mut().unwrap();
-            let k = if bytes % 2 == 0 { 4 } else { 6 };
             *k_byte = k as u8;
             kernel.insert_hashes(&hashes[..30], k, array);
             for h in &hashes[..30] {
