@@ -354,6 +354,7 @@ pub(in super::super) fn filters_may_match(key: Key, filters: &[Key], results: &m
 
 /// `filters_may_match` for a key's hash. `small` is asked first, and may answer for a filter that a
 /// vector kernel keeps in registers; it returns `None` for any other.
+#[cfg(leveldb_bloom_avx2)]
 #[inline(always)]
 pub(in super::super) fn filters_may_match_by(
     h: u32,
