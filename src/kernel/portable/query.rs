@@ -79,6 +79,10 @@ unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(AT_ONCE - 1) && probes.next(USUAL - AT_ONCE)
 }
 
+/// Whether a query of up to three probes is another than one of more. With words of 32 bits each is
+/// divided for anyhow, and a web page's filters are small.
+const FEW_APART: bool = cfg!(target_pointer_width = "64");
+
 /// The byte that holds position `h % bits` of an array of `bytes` bytes; `None` where it is not
 /// computed quickly.
 #[inline(always)]
@@ -135,7 +139,7 @@ fn contains_many(array: &[u8], k: u32, h: u32) -> bool {
         // SAFETY: `modulus_if_near` made the modulus for this array's length.
         Some(modulus) => unsafe {
             // Apart: the compiler writes out a loop whose length it knows.
-            if k == 3 {
+            if FEW_APART && k == 3 {
                 return through_a_branch(Probes::first(h, modulus, array).next(2));
             }
             contains_all(array, k, h, modulus)
@@ -148,8 +152,8 @@ fn contains_many(array: &[u8], k: u32, h: u32) -> bool {
 #[inline(never)]
 fn contains_any(array: &[u8], k: u32, h: u32) -> bool {
     match k {
-        1 => contains_one(array, k, h),
-        2 => contains_two(array, k, h),
+        1 if FEW_APART => contains_one(array, k, h),
+        2 if FEW_APART => contains_two(array, k, h),
         _ => contains_many(array, k, h),
     }
 }
@@ -280,10 +284,10 @@ pub(in super::super) fn may_match_by(
     // took up to 1.1 times as long (Intel Xeon with AMX, 2026-11-24). And before registers, where a
     // wrong guess is found out later: absent keys took 1.2 times as long at 2 bits per key, and 1.1
     // to 1.2 at 3, where present ones did as well (AMD EPYC of the fifth generation, 2026-11-29).
-    if k == 1 {
+    if FEW_APART && k == 1 {
         return contains_one(array, k, h);
     }
-    if k == 2 {
+    if FEW_APART && k == 2 {
         return contains_two(array, k, h);
     }
     if let Some(answer) = small(h, k) {
