@@ -18,8 +18,9 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --shapes          filters of 2,760 shapes: 1 to 1,000 keys of 0 to 100 bytes at 0 to 44 bits a key, made
                     and asked through the drop-in policy with every kernel; lists what is slower than
                     stock. Where a process finds that, four more measure it, and the middle one counts:
-                    where in memory things lie differs, and changes a query of a few nanoseconds. Takes
-                    some ten minutes
+                    where in memory things lie differs, and changes a query of a few nanoseconds. A
+                    second copy of stock's own library (stock-copy) shows by how much. Takes some ten
+                    minutes
   --instructions    instructions instead of time: the same on every run, however busy the machine
   --readme FILE     all but the shapes, then from them FILE (docs/bench/PROCESSOR.md), the plots beside it, and
                     the README's figures, which are a part of FILE's
@@ -27,8 +28,9 @@ up what it needs on Debian (as root; otherwise it says what to install).
   --rows TEXT       only rows of the table, curves of --scale or shapes whose names contain it, e.g.
                     --rows batch, --scale --rows 'bits a key' or --shapes --rows '3 keys of 8 bytes'
   --sides A,B       who besides stock: portable, avx2, avx512, neon, drop-in-KERNEL,
-                    callbacks-KERNEL (the callback table, in a policy of LevelDB's C API), and
-                    source-KERNEL (leveldb_bloom_policy.cc); e.g. --sides avx512,drop-in-avx2
+                    callbacks-KERNEL (the callback table, in a policy of LevelDB's C API),
+                    source-KERNEL (leveldb_bloom_policy.cc), and stock-copy; e.g.
+                    --sides avx512,drop-in-avx2
   --no-peers        without other people's libraries
   --quick           fewer rounds, no rows that take long to make ready, up to a million keys: a
                     rough picture in about a minute
@@ -149,7 +151,8 @@ fi
   "${shim[@]}" -Iinclude include/leveldb_bloom_policy.cc -o "$build/source.so" \
     "$target/release/libleveldb_bloom.a" -lleveldb
   stock=$(stock_leveldb)
-  arguments+=(--calls "$build/calls.so" --stock "$stock"
+  cp -L "$stock" "$build/stock-copy.so"
+  arguments+=(--calls "$build/calls.so" --stock "$stock" --stock-copy "$build/stock-copy.so"
     --drop-in "$target/release/libleveldb_bloom.so" --source "$build/source.so")
 
   # peer NAME PACKAGE... -- COMMAND...: builds $build/NAME.so, or says what will be missing.

@@ -50,6 +50,7 @@ impl Options {
             match argument {
                 Arg::Long("calls") => options.sides.calls = parser.value()?.into(),
                 Arg::Long("stock") => options.sides.stock = parser.value()?.into(),
+                Arg::Long("stock-copy") => options.sides.stock_copy = parser.value()?.into(),
                 Arg::Long("drop-in") => options.sides.drop_in = parser.value()?.into(),
                 Arg::Long("source") => options.sides.source = parser.value()?.into(),
                 Arg::Long("peer") => {

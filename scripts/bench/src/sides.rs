@@ -15,6 +15,8 @@ pub struct Sides {
     pub calls: PathBuf,
     /// Stock LevelDB.
     pub stock: PathBuf,
+    /// The same bytes in another file, which is therefore loaded once more.
+    pub stock_copy: PathBuf,
     /// Our drop-in library.
     pub drop_in: PathBuf,
     /// leveldb_bloom_policy.cc, built.
@@ -31,6 +33,9 @@ const DROP_IN: &str = "drop-in-";
 /// The prefixes of the callback table's, and of the policy that is compiled with LevelDB.
 const CALLBACKS: &str = "callbacks-";
 const SOURCE: &str = "source-";
+
+/// Stock once more: how far its figures are from 1 is what the measurement leaves open.
+pub const STOCK_COPY: &str = "stock-copy";
 
 /// Every kernel, the slowest first.
 fn kernels() -> Vec<String> {
@@ -52,9 +57,12 @@ impl Sides {
         self.open_or(default_names(), peers)
     }
 
-    /// Stock, then the drop-in policy with every kernel, unless other sides were asked for.
+    /// Stock, then the drop-in policy with every kernel and stock's copy, unless other sides were
+    /// asked for.
     pub fn open_drop_in(&self) -> Result<Vec<Box<dyn Side>>, String> {
-        let names = kernels().iter().map(|name| format!("{DROP_IN}{name}")).collect();
+        let mut names: Vec<String> =
+            kernels().iter().map(|name| format!("{DROP_IN}{name}")).collect();
+        names.push(STOCK_COPY.to_owned());
         self.open_or(names, false)
     }
 
@@ -65,6 +73,10 @@ impl Sides {
         let names = if self.names.is_empty() { default } else { self.names.clone() };
         // Stock is there anyway.
         for name in names.iter().filter(|name| *name != "stock") {
+            if name == STOCK_COPY {
+                sides.push(Box::new(Virtual::new(name, calls, &self.stock_copy, None, None)?));
+                continue;
+            }
             let prefix = [DROP_IN, CALLBACKS, SOURCE].into_iter().find(|p| name.starts_with(p));
             let kernel = name.strip_prefix(prefix.unwrap_or_default()).unwrap_or(name);
             let kernel = Kernel::by_name(kernel)
@@ -100,8 +112,8 @@ impl Sides {
 
     /// The paths, as this program takes them.
     pub fn arguments(&self) -> Vec<OsString> {
-        let options = ["--calls", "--stock", "--drop-in", "--source"];
-        let paths = [&self.calls, &self.stock, &self.drop_in, &self.source];
+        let options = ["--calls", "--stock", "--stock-copy", "--drop-in", "--source"];
+        let paths = [&self.calls, &self.stock, &self.stock_copy, &self.drop_in, &self.source];
         options.iter().zip(paths).flat_map(|(o, path)| [o.into(), path.into()]).collect()
     }
 }
