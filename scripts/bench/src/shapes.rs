@@ -36,6 +36,8 @@ struct Measured {
     #[serde(flatten)]
     shape: Shape,
     figures: Vec<Figure>,
+    /// How many processes the figures are the middle ones of.
+    processes: usize,
 }
 
 #[derive(Serialize, Clone, Copy, PartialEq)]
@@ -130,14 +132,14 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
         progress.next(&shapes[0].name());
         for &shape in shapes {
             let name = shape.name();
-            let mut figures = measure(shape, &sides, few)?;
-            if figures.iter().any(slower) {
-                let mut all = vec![figures];
+            let mut all = vec![measure(shape, &sides, few)?];
+            if all[0].iter().any(slower) {
                 for _ in 1..PROCESSES {
                     all.push(in_a_process(options, &name)?);
                 }
-                figures = middle(all);
             }
+            let processes = all.len();
+            let figures = middle(all);
             for figure in figures.iter().filter(|figure| !options.json && slower(figure)) {
                 progress.clear();
                 let (ns, x) = (figure.ns.median, figure.ratio.median);
@@ -145,7 +147,7 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
                 let copy = copy.map(|copy| format!("{:.3}", copy.ratio.median)).unwrap_or_default();
                 println!("{name:48} {:16} {ns:8.2} {x:6.3} {copy:>12}", figure.side);
             }
-            found.shapes.push(Measured { shape, figures });
+            found.shapes.push(Measured { shape, figures, processes });
         }
     }
     progress.clear();
@@ -154,6 +156,11 @@ pub fn run(options: &Options) -> Result<Shapes, String> {
         for shapes in found.shapes.chunk_by(|a, b| a.shape.task == b.shape.task) {
             (1..sides.len()).for_each(|side| summarize(shapes, side));
         }
+        let again = found.shapes.iter().filter(|measured| measured.processes > 1).count();
+        println!(
+            "\n{again} of {} shapes were measured by {PROCESSES} processes",
+            found.shapes.len()
+        );
     }
     Ok(found)
 }
