@@ -8,7 +8,7 @@ use core::num::NonZeroU32;
 use crate::filter::SMALLEST;
 use crate::filter::{FilterTooLarge, WrongFilterLength, filter_len_of, probes_for};
 use crate::kernel::{
-    self, GROUP, Kernel, Key, as_keys, in_groups, in_groups_of, prefetch, scratch,
+    self, GROUP, Kernel, Key, as_keys, in_groups, in_groups_of, packed, prefetch, scratch,
 };
 
 /// The name LevelDB stores in each table beside the filters. A table with another policy's name
@@ -484,9 +484,7 @@ pub(crate) fn write_bits<'r>(answers: &[bool], bitmap: &mut impl Iterator<Item =
         for (answer, bit) in answers.iter().zip(&mut eight) {
             *bit = *answer;
         }
-        let ones = u64::from_le_bytes(eight.map(u8::from));
-        // Brings the lowest bit of byte i to bit 56 + i. No two bits of the product meet.
-        *byte = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+        *byte = packed(eight.map(u8::from));
     }
 }
 

@@ -31,9 +31,10 @@
 //!    looks whether to stop. Where the filter fits in two registers, it is transposed and its bits
 //!    are looked up there. Otherwise they are loaded one by one: gathers took 1.1 to 1.2 times as
 //!    long, and are for the processors that have fast ones (see `cpu::gathers_fast`).
-//! 7. A query of one filter that fits in registers has a probe in each lane; so has a query of many
-//!    filters, for up to eight probes, which is up to 13 bits per key. Other filters are asked as
-//!    the portable kernel does, by its code with this instruction set.
+//! 7. A query of three probes or more of one filter that fits in registers has a probe in each lane;
+//!    so has a query of many filters, for up to eight probes, which is up to 13 bits per key. Other
+//!    filters are asked as the portable kernel does: its hash, its 64 bits and its usual six probes
+//!    are compiled with this instruction set.
 //!
 //! Figures without a machine are of an AMD EPYC of the third generation, 2026-11.
 
@@ -91,8 +92,8 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
     if keys.len() <= LANES && keys.len() * k as usize <= 80 && cpu::multiplies_slowly() {
         return portable::create_in_memory(keys, k, array);
     }
-    // Keys of fewer than eight bytes are hashed by the portable kernel, and there positions side by
-    // side take longer than they save: of seven bytes and at 2 bits, 1,000 keys took 2.5 us in place
+    // Keys of fewer than eight bytes are loaded one by one, and for them lanes take longer than they
+    // save: of seven bytes and at 2 bits, 1,000 keys took 2.5 us in place
     // of 2.2, at 10 bits as long; of four bytes 2.2 in place of 1.1, at 10 bits 3.5 in place of 2.8,
     // at 20 bits they take less time here (AMD EPYC of the fifth generation, 2026-11-29).
     let each = match k {

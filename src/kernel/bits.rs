@@ -104,20 +104,13 @@ pub(super) const SMALL_SHIFT: u32 = 35;
 /// The byte that holds position `h % bits` of an array of [`SMALL_ARRAYS`], as
 /// [`byte`](Modulus::byte); `None` of another length. The quotient is that of h / 8, of 29 bits, by
 /// the bytes: to what is left of it the inverse adds less than 2^29 / 2^35, and there are fewer
-/// bytes than 2^6. With words of 32 bits there are no such arrays, as no inverses at all: the table
-/// would be a tenth of a web page's filters.
+/// bytes than 2^6.
+#[cfg(target_pointer_width = "64")]
 #[inline(always)]
 pub(super) fn byte_if_small(h: u32, bytes: usize) -> Option<usize> {
-    #[cfg(not(target_pointer_width = "64"))]
-    let _ = (h, bytes);
-    #[cfg(not(target_pointer_width = "64"))]
-    return None;
-    #[cfg(target_pointer_width = "64")]
-    {
-        let [_, inverse] = SMALL_MODULI.get(bytes.wrapping_sub(SMALL_ARRAYS.start))?;
-        let quotient = (u64::from(h / 8) * u64::from(*inverse)) >> SMALL_SHIFT;
-        Some((h / 8 - quotient as u32 * bytes as u32) as usize)
-    }
+    let [_, inverse] = SMALL_MODULI.get(bytes.wrapping_sub(SMALL_ARRAYS.start))?;
+    let quotient = (u64::from(h / 8) * u64::from(*inverse)) >> SMALL_SHIFT;
+    Some((h / 8 - quotient as u32 * bytes as u32) as usize)
 }
 
 /// 2^64 / bits, too large by e: less than 2^13 for fewer than 2^19 bits, and at
@@ -181,6 +174,13 @@ pub(super) fn hidden(sum: u32) -> u32 {
     sum
 }
 
+/// The byte that has the eight answers, of 0 or 1, for its bits, the first for its lowest.
+#[inline(always)]
+pub(crate) fn packed(eight: [u8; 8]) -> u8 {
+    // Brings the lowest bit of byte i to bit 56 + i. No two bits of the product meet.
+    (u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+}
+
 /// All of `array`, zeroed.
 #[inline(always)]
 pub(super) fn zeroed(array: &mut [MaybeUninit<u8>]) -> &mut [u8] {
@@ -225,10 +225,10 @@ mod tests {
                     let byte = (h % bits / 8) as usize;
                     assert_eq!(modulus.byte(h, bytes), byte, "byte of {h} % {bits}");
                     #[cfg(target_pointer_width = "64")]
-                    let small = SMALL_ARRAYS.contains(&bytes).then_some(byte);
-                    #[cfg(not(target_pointer_width = "64"))]
-                    let small = None;
-                    assert_eq!(byte_if_small(h, bytes), small, "byte of {h} % {bits}");
+                    {
+                        let small = SMALL_ARRAYS.contains(&bytes).then_some(byte);
+                        assert_eq!(byte_if_small(h, bytes), small, "byte of {h} % {bits}");
+                    }
                     assert_eq!(h % bits % 8, h % 8);
                 }
             }

@@ -27,6 +27,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::filter::MAX_PROBES;
 
+pub(crate) use bits::packed;
 pub(crate) use blocks::{GROUP, in_groups, in_groups_of, prefetch};
 pub(crate) use key::{Key, as_keys};
 #[cfg(leveldb_bloom_c_interface)]
@@ -408,21 +409,22 @@ fn same_length<'a, 'b, A, B>(a: &'a [A], b: &'b mut [B]) -> (&'a [A], &'b mut [B
 /// branch the processor guesses the answer and goes on. Without this, a chain of queries that
 /// depend on each other is slower than stock LevelDB's.
 #[inline(always)]
-// Made of an integer: a comparison would take two more instructions.
-#[allow(clippy::transmute_int_to_bool)]
 fn through_a_branch(answer: bool) -> bool {
     if !answer {
         return false;
     }
-    #[cfg_attr(not(leveldb_bloom_asm), allow(unused_mut))]
-    // A whole register, because writing a byte of it would wait for the rest.
-    let mut yes = 1usize;
-    // No instruction, but the compiler cannot know that, and so has to branch.
-    #[cfg(leveldb_bloom_asm)]
+    // What the compiler has to keep on one way alone, so that it has to branch.
+    #[cfg(all(leveldb_bloom_asm, any(target_arch = "x86", target_arch = "x86_64")))]
+    // Zeros the register of the answer, because a compiler writes a byte of it, for which the
+    // processor would wait for the rest, and that is what the query read last.
+    // SAFETY: writes the register that it names, and flags.
+    unsafe {
+        core::arch::asm!("xor eax, eax", out("eax") _, options(nomem, nostack))
+    }
+    #[cfg(all(leveldb_bloom_asm, not(any(target_arch = "x86", target_arch = "x86_64"))))]
     // SAFETY: the assembler emits no instructions for a comment.
     unsafe {
-        core::arch::asm!("/* {0} */", inout(reg) yes, options(nomem, nostack, preserves_flags))
+        core::arch::asm!("/* */", options(nomem, nostack, preserves_flags))
     }
-    // SAFETY: `yes` is 1 still: the assembly above has no instructions.
-    unsafe { core::mem::transmute::<u8, bool>(yes as u8) }
+    true
 }

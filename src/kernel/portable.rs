@@ -8,17 +8,18 @@
 //! 1. Four keys are hashed side by side, to the end of the longest: a step of the hash waits for
 //!    the one before, and where a key ends a branch predictor cannot know.
 //! 2. A filter of up to 32 Kbit is built with a *byte* per bit in scratch memory, and packed at the
-//!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for six keys or fewer is built in a
-//!    register.
+//!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for few keys, or for short ones, is built in
+//!    a register (see `create`).
 //! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
-//!    one filter asked for one key by one or two probes (see `contains_one` and `contains_two`), and
+//!    filters asked for one key by one or two probes (see `contains_one` and `contains_two`), and
 //!    targets with 32-bit words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do
 //!    as the specification does.
 //! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
 //!    `FAR_TO_SET`.
 //! 5. A query reads four bits before it branches on whether one was clear, because which one that
-//!    is a branch predictor cannot know. An array of 64 bits is read as a word, and three of its bits
-//!    before the first branch. An array too large for caches is read bit by bit.
+//!    is a branch predictor cannot know; a batch of fewer than six probes has no such branch. For a
+//!    single key, an array of 64 bits is read as a word, and three of its bits are looked at before
+//!    the first branch. An array too large for caches is read bit by bit.
 
 #[cfg(all(target_arch = "x86", target_feature = "sse2"))]
 use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
@@ -93,7 +94,7 @@ pub(super) const FEW: usize = 6;
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if let (Some(k), Ok(word)) = (NonZeroU32::new(k), <&mut Word>::try_from(&mut *array)) {
         let few = fit_a_register(keys, k.get(), WORD) && !are_long(keys, 1, 250);
-        // There is hardly a step of their hash to wait for: nine keys of four bytes at 2 bits took 17
+        // There is hardly a step of such keys' hash to wait for: nine keys of four bytes at 2 bits took 17
         // ns in place of 29, where stock takes 27, and twelve of 16 bytes 37 in place of 42 (AMD
         // EPYC of the fifth generation, 2026-11-29).
         let longer = longer_end(keys);
@@ -108,7 +109,8 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 pub(super) type Word = [MaybeUninit<u8>; WORD];
 const WORD: usize = 8;
 
-/// The longer of the first and the last of two keys or more; what a list of fewer says is no length.
+/// The longer of the first and the last of two keys or more; for a list of fewer `usize::MAX`, which is
+/// no key's length.
 #[inline(always)]
 pub(super) fn longer_end(keys: &[Key]) -> usize {
     match keys {
@@ -209,11 +211,7 @@ pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
     }
     #[cfg(not(target_feature = "sse2"))]
     for (out, eight) in array.iter_mut().zip(bytes.chunks_exact(8)) {
-        let mut word = [0; 8];
-        word.copy_from_slice(eight);
-        // Byte i, 0 or 1, lands at bit 56 + i; no two products meet.
-        let packed = u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        out.write(packed as u8);
+        out.write(bits::packed(eight.try_into().unwrap_or_default()));
     }
 }
 

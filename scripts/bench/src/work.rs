@@ -163,14 +163,14 @@ pub fn rows() -> Vec<Row> {
         asked_with(BITS, name, targets, members, present, how)
     };
     // Present or absent, each as likely: nobody, neither a branch predictor, can know.
-    let asked_half = |bits, name, members| {
+    let asked_half = |bits, name, targets, members, how| {
         let make = move || {
             let members = Keys::random(members, 16..=16, 7);
             let absent = Keys::random(2 * ASKED, 16..=16, 99);
             let asked = members.cycled(2 * ASKED).or(&absent, &mut Random(4));
-            Work::Query { members, asked, bits, how: How::OneByOne }
+            Work::Query { members, asked, bits, how }
         };
-        row(name, "query", [1.0; 4], Box::new(make))
+        row(name, "query", targets, Box::new(make))
     };
     // Keys of one length let a branch predictor know how often the hash's loop turns.
     let asked_mixed = |name, present| {
@@ -264,9 +264,9 @@ pub fn rows() -> Vec<Row> {
         asked("query, filter of 20, absent", [2.2, 3.4, 3.6, 1.8], 20, false, one),
         asked("query, filter of 1,000, present", [1.25, 1.4, 1.4, 1.2], 1_000, true, one),
         asked("query, filter of 1,000, absent", [2.2, 2.5, 2.6, 1.8], 1_000, false, one),
-        asked_half(BITS, "query, filter of 20, half present", 20),
-        asked_half(BITS, "query, filter of 1,000, half present", 1_000),
-        asked_half(6, "query, filter of 1,000, 6 bits, half present", 1_000),
+        asked_half(BITS, "query, filter of 20, half present", [1.0; 4], 20, one),
+        asked_half(BITS, "query, filter of 1,000, half present", [1.0; 4], 1_000, one),
+        asked_half(6, "query, filter of 1,000, 6 bits, half present", [1.0; 4], 1_000, one),
         asked_mixed("query, filter of 1,000, keys of 8-64 B, present", true),
         asked_mixed("query, filter of 1,000, keys of 8-64 B, absent", false),
         asked("query by hash, filter of 1,000, absent", batched, 1_000, false, How::Hashed),
@@ -309,6 +309,7 @@ pub fn rows() -> Vec<Row> {
             false,
             batch,
         ),
+        asked_half(5, "batch of 256, filter of 1,000, 5 bits, half present", batched, 1_000, batch),
         long(asked("batch of 256, filter of a million, present", batched, 1_000_000, true, batch)),
         long(asked("batch of 256, filter of a million, absent", batched, 1_000_000, false, batch)),
         asked_scattered("batch of 256, filter of 1,000, scattered, absent", batched, batch),

@@ -1,6 +1,8 @@
 //! Queries.
 
-use super::super::bits::{self, Modulus, hidden};
+#[cfg(target_pointer_width = "64")]
+use super::super::bits;
+use super::super::bits::{Modulus, hidden};
 use super::super::{Key, blocks, through_a_branch};
 use super::hash::{hash, hash_keys, hash_of_few_bytes};
 use crate::filter::Filter;
@@ -53,12 +55,11 @@ fn modulus_if_near(bytes: usize) -> Option<Modulus> {
 /// and nearly all databases have.
 const USUAL: u32 = 6;
 
-/// How many probes are asked for at once. Where to stop among them is what a
-/// branch predictor cannot know. After four, one absent key in 25 is left. Four
-/// and two rather than six took as long for a present key, and for an absent one
-/// 8 % less where the filter was in the first cache, 13 % in the third and 11 %
-/// in none, because fewer of its lines are asked for (10 bits a key, AMD EPYC of
-/// the third generation, 2026-11-22).
+/// How many probes are asked for before the first branch. Where to stop among them is what a branch
+/// predictor cannot know. After four, one absent key in 25 is left. Four and two rather than six took
+/// as long for a present key, and for an absent one 8 % less where the filter was in the first cache,
+/// 13 % in the third and 11 % in none, because fewer of its lines are asked for (10 bits a key, AMD
+/// EPYC of the third generation, 2026-11-22).
 const AT_ONCE: u32 = 4;
 
 /// The modulus of an array that is asked by the usual number of probes; `None` for any other
@@ -79,17 +80,16 @@ unsafe fn contains_usual(h: u32, modulus: Modulus, array: &[u8]) -> bool {
     probes.next(AT_ONCE - 1) && probes.next(USUAL - AT_ONCE)
 }
 
-/// Whether a query of up to three probes is another than one of more. With words of 32 bits each is
-/// divided for anyhow, and a web page's filters are small.
-const FEW_APART: bool = cfg!(target_pointer_width = "64");
-
 /// The byte that holds position `h % bits` of an array of `bytes` bytes; `None` where it is not
 /// computed quickly.
+#[cfg(target_pointer_width = "64")]
 #[inline(always)]
 fn byte_of(h: u32, bytes: usize) -> Option<usize> {
-    // Larger arrays by one comparison and a division: every branch counts.
-    if let (Some(bits), 64..) = (bits::bits_of(bytes), bytes) {
-        return Some((h % bits / 8) as usize);
+    // Arrays beyond the small ones first, by one comparison and a division: every branch counts.
+    if bytes >= bits::SMALL_ARRAYS.end {
+        if let Some(bits) = bits::bits_of(bytes) {
+            return Some((h % bits / 8) as usize);
+        }
     }
     // By an inverse that need not be computed, a wrong guess is found out earlier than by a division:
     // absent keys of 16 bytes took 11.2 ns in place of 11.7 (2 bits per key, AMD EPYC of the fifth
@@ -98,6 +98,10 @@ fn byte_of(h: u32, bytes: usize) -> Option<usize> {
 }
 
 /// Whether the bit of the only probe of hash `h` is set; `k` is 1. Out of line.
+///
+/// With words of 32 bits, queries of up to three probes are as those of more: each is divided for
+/// anyhow, and a web page's filters are small.
+#[cfg(target_pointer_width = "64")]
 #[inline(never)]
 pub(in super::super) fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
     // Elsewhere absent keys of 4 bytes took up to 1.03 times as long (2 bits per key, AMD EPYC of the
@@ -107,7 +111,7 @@ pub(in super::super) fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
         return through_a_branch((u64::from_le_bytes(word) >> (h % 64)) & 1 != 0);
     }
     let Some(byte) = byte_of(h, array.len()) else { return contains_many(array, k, h) };
-    // SAFETY: a byte that a position lies in, by `byte_of`.
+    // SAFETY: `byte_of` was given this array's length, and says in which of its bytes a position lies.
     let byte = u32::from(unsafe { *array.get_unchecked(byte) });
     // Shifted rather than rotated, because here a bit test is a step less to wait for: absent keys
     // of 12 bytes took 10.8 ns in place of 11.0, and of 4 bytes 9.0 in place of 9.1 (2 bits per key,
@@ -121,18 +125,19 @@ pub(in super::super) fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
 /// present key took 1.3 and 1.16 times as long at 1 and 2 probes (AMD EPYC of the fourth generation,
 /// 2026-11-23). With divisions, keys of which half are present took 1.12 times as long at 3 and 4
 /// probes, because a wrong guess is found out later (one of the fifth, 2026-11-28).
+#[cfg(target_pointer_width = "64")]
 #[inline(never)]
 fn contains_two(array: &[u8], k: u32, h: u32) -> bool {
     let Some(Modulus { bits, .. }) = modulus_if_near(array.len()) else {
         return contains_many(array, k, h);
     };
-    // SAFETY: a byte that a remainder by the array's bits lies in.
+    // SAFETY: `modulus_if_near` says how many bits this array has: a remainder by them lies in it.
     let ask = |sum| unsafe { *array.get_unchecked((sum % bits / 8) as usize) }.rotate_right(sum);
     through_a_branch(ask(h) & ask(h.wrapping_add(h.rotate_right(17))) & 1 != 0)
 }
 
-/// Whether the bits of all `k` probes of hash `h` are set, for any `k` and an array of any size.
-/// Out of line.
+/// Whether the bits of all `k` probes of hash `h` are set, for any `k` of 1 or more and an array of any
+/// size. Out of line.
 ///
 /// The arguments are in this order because a rotation and a shift take their count from the register
 /// of the fourth.
@@ -142,7 +147,8 @@ fn contains_many(array: &[u8], k: u32, h: u32) -> bool {
         // SAFETY: `modulus_if_near` made the modulus for this array's length.
         Some(modulus) => unsafe {
             // Apart: the compiler writes out a loop whose length it knows.
-            if FEW_APART && k == 3 {
+            #[cfg(target_pointer_width = "64")]
+            if k == 3 {
                 return through_a_branch(Probes::first(h, modulus, array).next(2));
             }
             contains_all(array, k, h, modulus)
@@ -155,8 +161,10 @@ fn contains_many(array: &[u8], k: u32, h: u32) -> bool {
 #[inline(never)]
 fn contains_any(array: &[u8], k: u32, h: u32) -> bool {
     match k {
-        1 if FEW_APART => contains_one(array, k, h),
-        2 if FEW_APART => contains_two(array, k, h),
+        #[cfg(target_pointer_width = "64")]
+        1 => contains_one(array, k, h),
+        #[cfg(target_pointer_width = "64")]
+        2 => contains_two(array, k, h),
         _ => contains_many(array, k, h),
     }
 }
@@ -164,13 +172,13 @@ fn contains_any(array: &[u8], k: u32, h: u32) -> bool {
 /// [`contains_many`] with an array's modulus. Out of line.
 ///
 /// # Safety
-/// The modulus is of the array's bits; `k` is at least 1.
+/// The modulus is of the array's bits.
 #[inline(never)]
 unsafe fn contains_all(array: &[u8], k: u32, h: u32, modulus: Modulus) -> bool {
     // SAFETY: the caller's word.
     let mut probes = unsafe { Probes::first(h, modulus, array) };
     let mut left = k - 1;
-    // Whose number the compiler knows, so that it writes out the loop over them.
+    // Three at a time, a number that the compiler knows, so that it writes out the loop over them.
     while left >= AT_ONCE - 1 {
         if !probes.next(AT_ONCE - 1) {
             return false;
@@ -228,21 +236,20 @@ impl<'a> Probes<'a> {
 /// needs three registers more, and a query that has to keep registers takes a twentieth longer.
 #[inline(always)]
 #[cfg(all(leveldb_bloom_asm, any(target_arch = "x86", target_arch = "x86_64")))]
-fn and_bit(mut sum: u32, mut all: u8, mut byte: u8) -> (u32, u8) {
-    // With instructions, because of the five of a compiler's choice one or two would move registers
-    // to others.
-    // SAFETY: they read and write their operands alone, and flags.
+fn and_bit(mut sum: u32, mut all: u8, byte: u8) -> (u32, u8) {
+    // Written out, because a compiler makes five instructions of it, of which one or two only move
+    // registers.
+    // SAFETY: the instructions read and write their operands alone, and flags.
     unsafe {
         core::arch::asm!(
             "ror {byte}, cl",
             "and {all}, {byte}",
-            byte = inout(reg_byte) byte,
+            byte = inout(reg_byte) byte => _,
             all = inout(reg_byte) all,
             inout("ecx") sum,
             options(pure, nomem, nostack)
         )
     }
-    let _ = byte;
     (sum, all)
 }
 
@@ -283,7 +290,8 @@ pub(in super::super) fn may_match_by(
     // Before any size, because with a single probe every branch counts: absent keys took 1.03 to 1.05
     // times as long with 64 bits before it (2 bits per key, AMD EPYC of the fifth generation,
     // 2026-11-29).
-    if FEW_APART && k == 1 {
+    #[cfg(target_pointer_width = "64")]
+    if k == 1 {
         return contains_one(array, k, h);
     }
     if let Ok(word) = array.try_into() {
@@ -291,17 +299,16 @@ pub(in super::super) fn may_match_by(
     }
     // Before registers, where a wrong guess is found out later: both kinds of keys took 1.1 to 1.2
     // times as long (3 bits per key, AMD EPYC of the fifth generation, 2026-11-29).
-    if FEW_APART && k == 2 {
+    #[cfg(target_pointer_width = "64")]
+    if k == 2 {
         return contains_two(array, k, h);
     }
     if let Some(answer) = small(h, k) {
         return answer;
     }
-    if k == USUAL {
-        if let Some(modulus) = modulus_if_near(array.len()) {
-            // SAFETY: `modulus_if_near` made the modulus for this array's length.
-            return through_a_branch(unsafe { contains_usual(h, modulus, array) });
-        }
+    if let Some(modulus) = modulus_if_usual(k, array.len()) {
+        // SAFETY: `modulus_if_usual` made the modulus for this array's length.
+        return through_a_branch(unsafe { contains_usual(h, modulus, array) });
     }
     contains_many(array, k, h)
 }
@@ -309,49 +316,53 @@ pub(in super::super) fn may_match_by(
 /// `may_match` of a key's hash. Out of line.
 #[inline(never)]
 pub(in super::super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
-    hash_may_match_inlined(h, filter)
+    hash_may_match_by(h, filter, through_a_branch)
 }
 
+/// `hash_may_match`, with the answer to the usual probes `returned` so.
 #[inline(always)]
-fn hash_may_match_inlined(h: u32, filter: &[u8]) -> bool {
+fn hash_may_match_by(h: u32, filter: &[u8], returned: impl Fn(bool) -> bool) -> bool {
     match Filter::parse(filter) {
         Filter::Never => false,
         Filter::Always => true,
         Filter::Probe { array, k } => match modulus_if_usual(k, array.len()) {
             // SAFETY: `modulus_if_usual` made the modulus for this array's length.
-            Some(modulus) => unsafe { contains_usual(h, modulus, array) },
+            Some(modulus) => returned(unsafe { contains_usual(h, modulus, array) }),
             None => contains_any(array, k, h),
         },
     }
 }
 
 pub(in super::super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let mut ones = 0;
-    match Filter::parse(filter) {
-        Filter::Never => results.fill(0),
-        Filter::Always => {
-            results.fill(1);
-            ones = results.len();
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
+        // Whatever the hash.
+        let answer = hash_may_match(0, filter);
+        results.fill(answer.into());
+        return if answer { results.len() } else { 0 };
+    };
+    let near = modulus_if_near(array.len());
+    let (mut ones, mut results) = (0, results.iter_mut());
+    blocks::in_blocks(keys, false, hash_keys, |hashes| {
+        for (&h, result) in hashes.iter().zip(&mut results) {
+            let answer = match near {
+                // SAFETY: `modulus_if_near` made the modulus for this array's length.
+                Some(modulus) => unsafe {
+                    let mut probes = Probes::first(h, modulus, array);
+                    if k < USUAL {
+                        // Without a branch, because nothing waits for the answer: where half of the
+                        // keys are present, one took 4.3 ns in place of 10.1 (5 bits per key, AMD EPYC
+                        // of the fifth generation, 2026-11-29).
+                        probes.next(hidden(k) - 1)
+                    } else {
+                        probes.next(AT_ONCE - 1) && probes.next(hidden(k) - AT_ONCE)
+                    }
+                },
+                None => contains_many(array, k, h),
+            };
+            *result = answer.into();
+            ones += usize::from(answer);
         }
-        Filter::Probe { array, k } => {
-            let near = modulus_if_near(array.len());
-            let mut results = results.iter_mut();
-            blocks::in_blocks(keys, false, hash_keys, |hashes| {
-                for (&h, result) in hashes.iter().zip(&mut results) {
-                    // SAFETY: `modulus_if_near` made the modulus for this array's length.
-                    let answer = unsafe {
-                        match near {
-                            Some(modulus) if k == USUAL => contains_usual(h, modulus, array),
-                            Some(modulus) => contains_all(array, k, h, modulus),
-                            None => contains_many(array, k, h),
-                        }
-                    };
-                    *result = answer.into();
-                    ones += usize::from(answer);
-                }
-            });
-        }
-    }
+    });
     ones
 }
 
@@ -373,7 +384,7 @@ pub(in super::super) fn filters_may_match_by(
     answer_each(filters, results, |filter| {
         // Not called, because each vector would have to be loaded anew: 8 filters of 20 keys took
         // 2.4 ns each in place of 2.1 (AMD EPYC of the fifth generation, 2026-11-29).
-        small(filter).unwrap_or_else(|| hash_may_match_inlined(h, filter))
+        small(filter).unwrap_or_else(|| hash_may_match_by(h, filter, |answer| answer))
     })
 }
 
