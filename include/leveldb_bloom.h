@@ -108,10 +108,12 @@ struct leveldb_filterpolicy_t;
          leveldb_bloom_policy_create(10), bloom->destructor, bloom->create_filter,
          bloom->key_may_match, bloom->name);
 
- They work with every LevelDB that has a C API, wherever and however it is loaded. Where a filter
- cannot be made (no memory, or a size that cannot be represented) create_filter returns one that
- matches every key, because LevelDB would take an empty one for "no keys". A NULL state behaves
- as a policy that could not be made: its filters match every key too.
+ They work with every LevelDB from 1.18 on that has a C API, wherever and however it is loaded, but
+ not with Basho's, which would not find keys, nor with one built with clang's CFI and without
+ -fsanitize-cfi-cross-dso, which stops at callbacks. Where a filter cannot be made (no memory, or a
+ size that cannot be represented) create_filter returns one that matches every key, because
+ LevelDB would take an empty one for "no keys". A NULL state behaves as a policy that could not be
+ made: its filters match every key too.
  */
 struct leveldb_bloom_vtable {
   /*

@@ -128,13 +128,14 @@ can_preload() {
 # machine, and where the scripts look, whatever a user's environment or configuration says: they would
 # test what was built before.
 ensure_rust() {
+  local rust_versions="1.85 or newer for scripts/demo.sh, 1.89 for scripts/test.sh --quick, 1.95 for scripts/test.sh"
   command -v cargo >/dev/null ||
-    fail "This needs a Rust toolchain (1.89 or newer): see https://rustup.rs. (Debian 12's cargo is too old.)"
+    fail "This needs a Rust toolchain: $rust_versions. See https://rustup.rs. (Debian 12's cargo is too old.)"
   # Cargo would say of the project's files that it cannot read them.
   local version
   version=$(cargo --version)
   if [[ $version =~ ^cargo\ 1\.([0-9]+)\. ]] && ((BASH_REMATCH[1] < 85)); then
-    fail "This needs a Rust toolchain (1.89 or newer; scripts/demo.sh 1.85), and $(command -v cargo) is
+    fail "This needs a Rust toolchain: $rust_versions. $(command -v cargo) is
 $version. See https://rustup.rs."
   fi
   unset CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR

@@ -25,8 +25,7 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
   --quick        all but the last two, which compile tools for minutes
   --write        writes docs/public-api.txt anew
 
-A minute and a half; the first time some minutes more, for the tools, which are built into
-target/tools.
+Two minutes; the first time some minutes more, for the tools, which are built into target/tools.
 TEXT
 }
 
