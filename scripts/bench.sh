@@ -151,7 +151,8 @@ fi
   "${shim[@]}" -Iinclude include/leveldb_bloom_policy.cc -o "$build/source.so" \
     "$target/release/libleveldb_bloom.a" -lleveldb
   stock=$(stock_leveldb)
-  cp -L "$stock" "$build/stock-copy.so"
+  # Removed first: another run may have it loaded.
+  cp -L --remove-destination "$stock" "$build/stock-copy.so"
   arguments+=(--calls "$build/calls.so" --stock "$stock" --stock-copy "$build/stock-copy.so"
     --drop-in "$target/release/libleveldb_bloom.so" --source "$build/source.so")
 

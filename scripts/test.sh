@@ -63,7 +63,7 @@ done
 unset LEVELDB_BLOOM_STATS LEVELDB_BLOOM_KERNEL LEVELDB_BLOOM_CHECK
 ensure_rust
 if [ -z "$quick" ] && [[ $(rustc --version) =~ ^rustc\ 1\.([0-9]+)\. ]] && ((BASH_REMATCH[1] < 95)); then
-  printf 'The test "symbols" will find the library too large: this is no rustc 1.95 or newer.\n' >&2
+  printf 'The test "symbols" would find the library too large: this is no rustc 1.95 or newer.\n' >&2
 fi
 can_preload "$root"
 command -v cc >/dev/null || ensure_packages build-essential

@@ -19,6 +19,7 @@ NAMES = {
 # Seen apart by the colour-blind too (Okabe and Ito).
 COLOURS = {
     "stock": "#000000",
+    "stock-copy": "#666666",
     "portable": "#E69F00",
     "avx2": "#56B4E9",
     "neon": "#56B4E9",
@@ -82,7 +83,7 @@ def is_ours(side):
 
 
 def is_peer(side):
-    return not is_ours(side) and side != "stock"
+    return not is_ours(side) and side not in ("stock", "stock-copy")
 
 
 def load(path):

@@ -413,10 +413,10 @@ fn through_a_branch(answer: bool) -> bool {
     if !answer {
         return false;
     }
-    // What the compiler has to keep on one way alone, so that it has to branch.
+    // Assembly has to stay on the one way where it stands, so that the compiler has to branch.
     #[cfg(all(leveldb_bloom_asm, any(target_arch = "x86", target_arch = "x86_64")))]
-    // Zeros the register of the answer, because a compiler writes a byte of it, for which the
-    // processor would wait for the rest, and that is what the query read last.
+    // Zeros the register of the answer: a compiler writes only its lowest byte, which would wait for
+    // what is in the rest, and that is what the query read last.
     // SAFETY: writes the register that it names, and flags.
     unsafe {
         core::arch::asm!("xor eax, eax", out("eax") _, options(nomem, nostack))
