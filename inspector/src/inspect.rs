@@ -109,8 +109,11 @@ fn is_stdout(path: &Path) -> bool {
 /// as well. Of a device, such as /dev/null, both may be.
 #[cfg(unix)]
 fn is_what_stdout_is(path: &Path) -> bool {
+    use std::os::fd::AsFd as _;
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-    let (own, stdout) = (fs::metadata(path), fs::metadata("/dev/stdout"));
+    // Asked of the descriptor: not every system has /dev/stdout.
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let (own, stdout) = (fs::metadata(path), stdout.and_then(|file| file.metadata()));
     own.ok().zip(stdout.ok()).is_some_and(|(own, stdout)| {
         !own.file_type().is_char_device() && (own.dev(), own.ino()) == (stdout.dev(), stdout.ino())
     })
