@@ -2104,7 +2104,10 @@ class Ranges(unittest.TestCase):
                     key = b"key%08d" % random.randrange(20000)
                     db.put(key, b"v" * 300) if i % 5 else db.delete(key)
                 if turn:
-                    db.compact_range(start=b"key%08d" % random.randrange(20000))
+                    # In the end all of it: whether LevelDB compacts the hot keys by itself before it is
+                    # asked depends on how fast the machine is.
+                    start = b"key%08d" % random.randrange(20000)
+                    db.compact_range(start=start if turn == 1 else None)
                 for i in range(1000):
                     db.get(b"key%08d~" % random.randrange(20000))
                 print(turn, flush=True)
