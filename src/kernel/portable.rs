@@ -94,9 +94,9 @@ pub(super) const FEW: usize = 6;
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     if let (Some(k), Ok(word)) = (NonZeroU32::new(k), <&mut Word>::try_from(&mut *array)) {
         let few = fit_a_register(keys, k.get(), WORD) && !are_long(keys, 1, 250);
-        // There is hardly a step of such keys' hash to wait for: nine keys of four bytes at 2 bits took 17
-        // ns in place of 29, where stock takes 27, and twelve of 16 bytes 37 in place of 42 (AMD
-        // EPYC of the fifth generation, 2026-11-29).
+        // There is hardly a step of such keys' hash to wait for: nine keys of four bytes at 2 bits
+        // took 17 ns in place of 29, where stock takes 27, and twelve of 16 bytes 37 in place of 42
+        // (AMD EPYC of the fifth generation, 2026-11-29).
         let longer = longer_end(keys);
         if few || longer < 8 || longer.saturating_mul(keys.len()) <= 256 {
             return create_in_a_register(keys, k, word);
@@ -109,8 +109,8 @@ pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 pub(super) type Word = [MaybeUninit<u8>; WORD];
 const WORD: usize = 8;
 
-/// The longer of the first and the last of two keys or more; for a list of fewer `usize::MAX`, which is
-/// no key's length.
+/// The longer of the first and the last of two keys or more; for a list of fewer `usize::MAX`, which
+/// is no key's length.
 #[inline(always)]
 pub(super) fn longer_end(keys: &[Key]) -> usize {
     match keys {

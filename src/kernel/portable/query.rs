@@ -111,7 +111,8 @@ pub(in super::super) fn contains_one(array: &[u8], k: u32, h: u32) -> bool {
         return through_a_branch((u64::from_le_bytes(word) >> (h % 64)) & 1 != 0);
     }
     let Some(byte) = byte_of(h, array.len()) else { return contains_many(array, k, h) };
-    // SAFETY: `byte_of` was given this array's length, and says in which of its bytes a position lies.
+    // SAFETY: `byte_of` was given this array's length, and says in which of its bytes the position
+    // lies.
     let byte = u32::from(unsafe { *array.get_unchecked(byte) });
     // Shifted rather than rotated, because here a bit test is a step less to wait for: absent keys
     // of 12 bytes took 10.8 ns in place of 11.0, and of 4 bytes 9.0 in place of 9.1 (2 bits per key,
@@ -136,8 +137,8 @@ fn contains_two(array: &[u8], k: u32, h: u32) -> bool {
     through_a_branch(ask(h) & ask(h.wrapping_add(h.rotate_right(17))) & 1 != 0)
 }
 
-/// Whether the bits of all `k` probes of hash `h` are set, for any `k` of 1 or more and an array of any
-/// size. Out of line.
+/// Whether the bits of all `k` probes of hash `h` are set, for any `k` of 1 or more and an array of
+/// any size. Out of line.
 ///
 /// The arguments are in this order because a rotation and a shift take their count from the register
 /// of the fourth.
