@@ -1,23 +1,22 @@
-//! Filters made key by key, or in parts that are united afterwards.
+//! Filters built key by key, or in parts that are united afterwards.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::filter::FilterTooLarge;
-use crate::hash::bloom_hash;
-use crate::kernel::{GROUP, in_groups_of};
-use crate::policy::BloomFilterPolicy;
+use crate::filter::{FilterTooLarge, WrongFilterLength};
+use crate::kernel::{Key, KeyList};
+use crate::policy::{FilterPolicy, append_zeros};
 
-/// Collects keys as they come and makes their filter. Of each key it keeps the hash, four bytes.
+/// Collects keys as they come, and makes their filter. Keeps four bytes for each key, its hash.
 ///
 /// Builders on many threads or machines can each make a part of one filter: let all of them finish
-/// with the same total number of keys. The [`union`] of the parts is then, bit for bit, the filter
-/// of all keys:
+/// with the same total number of keys. The [`union`] of the parts is then, byte for byte, the
+/// filter of all keys.
 ///
 /// ```
-/// use leveldb_bloom::{BloomFilterPolicy, FilterBuilder, union};
+/// use leveldb_bloom::{FilterBuilder, FilterPolicy, union};
 ///
-/// let policy = BloomFilterPolicy::new(10);
+/// let policy = FilterPolicy::new(10);
 /// let (mut here, mut there) = (FilterBuilder::new(policy), FilterBuilder::new(policy));
 /// here.add(b"hello");
 /// there.add(b"world");
@@ -28,24 +27,69 @@ use crate::policy::BloomFilterPolicy;
 /// ```
 #[derive(Clone)]
 pub struct FilterBuilder {
-    policy: BloomFilterPolicy,
+    policy: FilterPolicy,
     hashes: Vec<u32>,
 }
 
+/// There is no memory for more keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is no memory for more keys")
+    }
+}
+
+impl core::error::Error for OutOfMemory {}
+
 impl FilterBuilder {
-    /// A builder of the policy's filters, with no key yet.
+    /// A builder without keys.
     #[must_use]
-    pub fn new(policy: BloomFilterPolicy) -> Self {
+    pub fn new(policy: FilterPolicy) -> Self {
         FilterBuilder { policy, hashes: Vec::new() }
     }
 
     /// Adds a key.
     ///
     /// # Panics
-    /// Where there is no memory for a longer list of hashes, as `Vec::push` does (which may also
-    /// end the process instead).
+    /// If there is no memory, as `Vec::push` does; see [`try_extend`](Self::try_extend).
     pub fn add(&mut self, key: &[u8]) {
-        self.hashes.push(bloom_hash(key));
+        self.hashes.push(self.policy.kernel().hash(Key::new(key)));
+    }
+
+    /// Adds all keys, or none if there is no memory for them.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; the builder keeps the keys it had.
+    pub fn try_extend<'k>(
+        &mut self,
+        keys: impl ExactSizeIterator<Item = &'k [u8]>,
+    ) -> Result<(), OutOfMemory> {
+        let more = keys.len();
+        // Amortised growth may fail where the exact size still fits.
+        let room = self.hashes.try_reserve(more);
+        room.or_else(|_| self.hashes.try_reserve_exact(more)).map_err(|_| OutOfMemory)?;
+        let (mut keys, mut list) = (keys.map(Key::new).take(more).fuse(), KeyList::new());
+        loop {
+            let part = list.refill(&mut keys);
+            if part.is_empty() {
+                return Ok(());
+            }
+            // Never: room was made above. Without this the compiler keeps code to grow, and a panic.
+            if self.hashes.capacity() - self.hashes.len() < part.len() {
+                return Err(OutOfMemory);
+            }
+            self.hash_part(part);
+        }
+    }
+
+    #[inline]
+    fn hash_part(&mut self, keys: &[Key<'_>]) {
+        let start = self.hashes.len();
+        self.hashes.resize(start + keys.len(), 0);
+        let hashes = self.hashes.get_mut(start..).unwrap_or(&mut []);
+        self.policy.kernel().hash_keys(keys, hashes);
     }
 
     /// The number of keys added.
@@ -54,78 +98,82 @@ impl FilterBuilder {
         self.hashes.len()
     }
 
-    /// The filter of all keys added. The builder is empty afterwards, and keeps its memory (4 bytes
-    /// a key) for the next ones.
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &FilterPolicy {
+        &self.policy
+    }
+
+    /// The filter of the keys added. Afterwards the builder has no keys; it keeps its memory.
     ///
     /// # Errors
-    /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
+    /// [`FilterTooLarge`] if the filter does not fit in memory; the builder keeps its keys.
     pub fn finish(&mut self) -> Result<Vec<u8>, FilterTooLarge> {
         self.finish_for(self.num_keys())
     }
 
-    /// [`finish`](Self::finish), with the size that a filter of `total_keys` keys has. With more
-    /// keys than that the filter is fuller than it should be, but none is lost. (0 is no keys, and
-    /// not those added, which it is in C.)
+    /// [`finish`](Self::finish) with the size of a filter for `total_keys` keys. With more keys than
+    /// that it has more false positives, but holds them all.
     ///
     /// # Errors
-    /// [`FilterTooLarge`] where the filter does not fit in memory; the builder keeps its keys.
+    /// [`FilterTooLarge`] if the filter does not fit in memory; the builder keeps its keys.
     pub fn finish_for(&mut self, total_keys: usize) -> Result<Vec<u8>, FilterTooLarge> {
-        let len = self.policy.filter_len(total_keys).ok_or(FilterTooLarge)?;
         let mut filter = Vec::new();
-        filter.try_reserve_exact(len).map_err(|_| FilterTooLarge)?;
-        filter.resize(len, 0);
-        self.policy.fill_from_hashes(&self.hashes, &mut filter);
+        append_zeros(&mut filter, self.policy.filter_len(total_keys))?;
+        self.policy.insert_hashes(&self.hashes, &mut filter);
         self.hashes.clear();
         Ok(filter)
     }
+
+    /// [`finish_for`](Self::finish_for), writing over all of `filter`.
+    ///
+    /// # Errors
+    /// [`WrongFilterLength`] unless the length is the policy's `filter_len(total_keys)`; the builder
+    /// keeps its keys, and `filter` is unchanged.
+    pub fn finish_into(
+        &mut self,
+        total_keys: usize,
+        filter: &mut [u8],
+    ) -> Result<(), WrongFilterLength> {
+        if self.policy.filter_len(total_keys) != Some(filter.len()) {
+            return Err(WrongFilterLength);
+        }
+        filter.fill(0);
+        self.policy.insert_hashes(&self.hashes, filter);
+        self.hashes.clear();
+        Ok(())
+    }
 }
 
-/// How many keys it has, not their hashes.
+/// Shows how many keys there are, not their hashes.
 impl fmt::Debug for FilterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("FilterBuilder");
-        shown.field("policy", &self.policy).field("num_keys", &self.num_keys());
-        shown.finish_non_exhaustive()
+        f.debug_struct("FilterBuilder")
+            .field("policy", &self.policy)
+            .field("num_keys", &self.num_keys())
+            .finish_non_exhaustive()
     }
 }
 
-/// For fewer keys than this, listing them for a kernel takes longer than hashing them one by one.
-const MANY: usize = 8;
-
-/// Adds keys faster than [`add`](FilterBuilder::add) does one by one: of 1,000 keys of 100 bytes
-/// each took 2.5 ns in place of 17 (AVX-512, AMD EPYC of the fifth generation, 2026-11-24). Takes
-/// up to 128 keys from the iterator before it adds them, but fewer than eight one by one; if the
-/// iterator or a key's `as_ref` panics, those that it has taken and not added are not added. Where
-/// there is no memory, it does as `add` does.
+/// Adds keys many at a time, which is faster than one by one.
 impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
-        let mut keys = keys.into_iter();
-        let (least, most) = keys.size_hint();
-        if most.is_some_and(|most| most < MANY) {
-            keys.for_each(|key| self.add(key.as_ref()));
-            return;
-        }
-        // May fail: the size that an iterator claims need not be true, nor fit in memory.
-        let _ = self.hashes.try_reserve(least);
-        let mut listed = Vec::with_capacity(GROUP);
+        let mut keys = keys.into_iter().fuse();
+        // May fail: an iterator's lower bound need not be true.
+        let _ = self.hashes.try_reserve(keys.size_hint().0);
+        let mut part = Vec::new();
         loop {
-            listed.clear();
-            listed.extend(keys.by_ref().take(GROUP));
-            in_groups_of(&listed, |keys| {
-                let mut hashes = [0; GROUP];
-                let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-                self.policy.kernel().hash_keys(keys, hashes);
-                self.hashes.extend_from_slice(hashes);
-            });
-            // The iterator has ended, and must not be asked again: it might give more.
-            if listed.len() < GROUP {
+            part.extend(keys.by_ref().take(KeyList::MAX));
+            if part.is_empty() {
                 return;
             }
+            self.hash_part(KeyList::new().refill(part.iter().map(Key::of)));
+            part.clear();
         }
     }
 }
 
-/// The filters differ in length or number of probes, or are no filters at all.
+/// The filters differ in length or number of probes, or hold no bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterMismatch;
 
@@ -140,8 +188,8 @@ impl core::error::Error for FilterMismatch {}
 /// Adds the keys of the filter `from` to the filter `into`.
 ///
 /// # Errors
-/// [`FilterMismatch`] if their lengths or numbers of probes differ, or there is no bit in them;
-/// `into` is unchanged.
+/// [`FilterMismatch`] if their lengths or numbers of probes differ, or they have fewer than two
+/// bytes, which hold no bits; `into` is unchanged.
 pub fn union(into: &mut [u8], from: &[u8]) -> Result<(), FilterMismatch> {
     match (into.split_last_mut(), from.split_last()) {
         (Some((k, bits)), Some((from_k, from_bits)))
@@ -170,7 +218,7 @@ mod tests {
     fn a_built_filter_is_the_filter() {
         for num_keys in [0, 1, 2, 20, 127, 128, 129, 1000, 20_000] {
             for bits_per_key in [-1, 0, 1, 10, 100] {
-                let policy = BloomFilterPolicy::new(bits_per_key);
+                let policy = FilterPolicy::new(bits_per_key);
                 let mut builder = FilterBuilder::new(policy);
                 builder.extend(keys(num_keys));
                 assert_eq!(builder.num_keys(), num_keys as usize);
@@ -189,7 +237,7 @@ mod tests {
         for num_keys in [0, 1, 7, 8, 9, 127, 128, 129, 256, 300] {
             let list: Vec<String> = (0..num_keys).map(|i| "key".repeat(i % 14)).collect();
             for kernel in &kernels {
-                let policy = BloomFilterPolicy::with_kernel(10, kernel);
+                let policy = FilterPolicy::with_kernel(10, kernel);
                 let wanted = policy.create_filter(&list).unwrap();
                 let built = |extend: &dyn Fn(&mut FilterBuilder)| {
                     let mut builder = FilterBuilder::new(policy);
@@ -220,7 +268,7 @@ mod tests {
 
     #[test]
     fn united_parts_are_the_whole() {
-        let policy = BloomFilterPolicy::new(10);
+        let policy = FilterPolicy::new(10);
         let keys = keys(1000);
         let mut united = FilterBuilder::new(policy).finish_for(keys.len()).unwrap();
         for part in keys.chunks(300) {
@@ -233,7 +281,7 @@ mod tests {
 
     #[test]
     fn more_keys_than_the_total_are_not_lost() {
-        let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+        let mut builder = FilterBuilder::new(FilterPolicy::new(10));
         builder.extend(keys(1000));
         let filter = builder.finish_for(10).unwrap();
         assert_eq!(filter.len(), 14);
@@ -246,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_total_that_does_not_fit_keeps_the_keys() {
-        let mut builder = FilterBuilder::new(BloomFilterPolicy::new(10));
+        let mut builder = FilterBuilder::new(FilterPolicy::new(10));
         builder.add(b"a");
         assert_eq!(builder.finish_for(usize::MAX), Err(FilterTooLarge));
         assert_eq!(builder.num_keys(), 1);

@@ -1,81 +1,73 @@
-//! What a filter's bytes mean: its size, its number of probes, and how to read one that somebody
-//! else wrote.
+//! The layout of a filter: its size, its number of probes, and how to read any bytes as one.
 
 use core::fmt;
 
-/// The most probes a filter may ask for. A stored count above it is reserved for encodings of the
-/// future, and such a filter matches every key.
+/// The largest number of probes. LevelDB reserves larger values of a filter's last byte for new
+/// encodings, and treats such a filter as a match for every key.
 pub const MAX_PROBES: u32 = 30;
 
-/// The fewest bits a filter has, because very short ones would answer yes too often.
+/// The smallest number of bits in a filter: fewer would match too often.
 const MIN_BITS: usize = 64;
 
-/// The length in bytes of the smallest filter, its number of probes included.
-#[cfg(leveldb_bloom_c_interface)]
-pub(crate) const SMALLEST: usize = MIN_BITS / 8 + 1;
-
-/// A filter of this many keys and bits per key does not fit in memory, or in a `usize`.
+/// The filter does not fit in memory, or its number of bits not in a `usize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterTooLarge;
 
 impl fmt::Display for FilterTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the bloom filter would not fit in memory")
+        f.write_str("the filter does not fit in memory")
     }
 }
 
 impl core::error::Error for FilterTooLarge {}
 
-/// The memory that a filter was to fill is not as long as the filter.
+/// The buffer for a filter has another length than the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongFilterLength;
 
 impl fmt::Display for WrongFilterLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the memory for the bloom filter is not as long as filter_len says")
+        f.write_str("the buffer for the filter must have the length that filter_len returns")
     }
 }
 
 impl core::error::Error for WrongFilterLength {}
 
-/// The number of probes, k, that LevelDB derives from bits per key: 0.69 * `bits_per_key` (about ln
-/// 2 times), rounded down, at least 1 and at most [`MAX_PROBES`]. Zero and below behave as 0.
+/// The number of probes, k: 0.69 * `bits_per_key` (ln 2 is about 0.69), rounded down, at least 1
+/// and at most [`MAX_PROBES`]. Zero and below behave as 0.
 #[must_use]
-pub fn probes_for(bits_per_key: i32) -> u32 {
-    // LevelDB computes trunc(bits_per_key * 0.69) in double precision. Integers give the same for
-    // every i32 (tested against it below).
-    let k = i64::from(bits_per_key) * 69 / 100;
-    k.clamp(1, i64::from(MAX_PROBES)) as u32
+pub const fn probes_for(bits_per_key: i32) -> u32 {
+    // LevelDB multiplies by 0.69 in double precision. For every i32 this gives the same.
+    match bits_per_key as i64 * 69 / 100 {
+        ..1 => 1,
+        k @ 1..=30 => k as u32,
+        _ => MAX_PROBES,
+    }
 }
 
-/// The length in bytes of a filter for `num_keys` keys, its last byte (the number of probes)
-/// included. Zero bits per key and below behave as 0. `None` if the number of bits does not fit in
-/// a `usize`.
+/// The length in bytes of a filter for `num_keys` keys, including its last byte (the number of
+/// probes). Zero bits per key and below behave as 0. `None` if the number of bits does not fit in a
+/// `usize`.
 #[must_use]
+#[inline]
 pub fn filter_len(num_keys: usize, bits_per_key: i32) -> Option<usize> {
-    filter_len_of(num_keys, bits_per_key.max(0) as u32)
-}
-
-/// [`filter_len`] for bits per key that are known not to be negative.
-#[inline(always)]
-pub(crate) fn filter_len_of(num_keys: usize, bits_per_key: u32) -> Option<usize> {
-    let bits = num_keys.checked_mul(usize::try_from(bits_per_key).ok()?)?;
+    let bits = num_keys.checked_mul(usize::try_from(bits_per_key.max(0)).ok()?)?;
     Some(bits.max(MIN_BITS).checked_add(7)? / 8 + 1)
 }
 
-/// A filter's bytes, read.
+/// How a filter's bytes are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filter<'a> {
-    /// Too short to hold a bit: matches nothing, as LevelDB says.
+    /// Too short to hold a bit: matches no key.
     Never,
-    /// Asks for no probe, or for more than there can be: matches everything.
+    /// 0 probes, or more than [`MAX_PROBES`]: matches every key.
     Always,
-    /// The bits, at least one byte of them, and the number of probes, 1..=30.
+    /// The bits, at least one byte, and the number of probes, 1..=30.
     Probe { array: &'a [u8], k: u32 },
 }
 
 impl<'a> Filter<'a> {
-    /// Reads any bytes at all; nothing is malformed.
+    /// Reads any bytes; none are malformed.
     #[inline(always)]
     pub(crate) fn parse(filter: &'a [u8]) -> Self {
         if filter.len() < 2 {

@@ -1,19 +1,18 @@
-//! Key bytes to a 32-bit hash: LevelDB's `Hash` (util/hash.cc), a Murmur-like function. This is its
-//! definition: kernels compute it in other ways, and are checked against it.
-
-use crate::kernel::{self, Key};
+//! Key bytes to a 32-bit hash: LevelDB's `Hash` (util/hash.cc), similar to Murmur.
+//!
+//! This is the definition. Kernels compute the same hash faster, and are tested against this one.
 
 /// The seed that LevelDB's bloom filter gives to [`hash`].
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-/// The multiplier of every step.
+/// The multiplier of each step.
 pub(crate) const M: u32 = 0xc6a4_a793;
 
 /// LevelDB's `Hash(data, n, seed)`, the same on every machine.
 ///
-/// The length enters modulo 2^32, as in the original. The one to three bytes that are left after
-/// the last whole word count as unsigned (LevelDB since 1.18; older C++ builds and some ports
-/// sign-extended them, which changes the hash of tails with bytes of 0x80 and above).
+/// The length is used modulo 2^32, as in the original. The one to three bytes after the last whole
+/// word are unsigned. (LevelDB before 1.18 and some ports sign-extend them, which gives another hash
+/// where such a byte is 0x80 or above.)
 #[must_use]
 pub fn hash(data: &[u8], seed: u32) -> u32 {
     let mut h = seed ^ (data.len() as u32).wrapping_mul(M);
@@ -25,7 +24,6 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
         h ^= h >> 16;
     }
 
-    // The last step, for the one to three bytes that are left; none leave the hash as it is.
     let tail = words.remainder();
     if !tail.is_empty() {
         for (i, byte) in tail.iter().enumerate() {
@@ -37,10 +35,10 @@ pub fn hash(data: &[u8], seed: u32) -> u32 {
     h
 }
 
-/// The hash a bloom filter takes of a key: [`hash`] with [`BLOOM_SEED`].
+/// The hash by which a bloom filter knows a key: [`hash`] with [`BLOOM_SEED`].
 #[must_use]
 pub fn bloom_hash(key: &[u8]) -> u32 {
-    kernel::bloom_hash(Key::new(key))
+    hash(key, BLOOM_SEED)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! From a key's hash to the positions of its bits. This is the definition of the positions: kernels
-//! compute them in other ways, and are checked against it.
+//! From a key's hash to the positions of its bits.
+//!
+//! This is the definition. Kernels compute the same positions faster, and are tested against it.
 
 use core::iter::FusedIterator;
 use core::num::NonZeroU64;
@@ -7,13 +8,13 @@ use core::num::NonZeroU64;
 /// The bit positions of one key in a filter of `bits` bits, `k` of them, by double hashing.
 ///
 /// Position `j` is `(h + j * delta) mod 2^32 % bits` with `delta` = `h` rotated right by 17. The
-/// sum wraps at 32 bits *before* the division, as in LevelDB, so filters of more than 2^32 bits
-/// leave their upper part unused.
+/// sum wraps at 32 bits *before* the division, as in LevelDB, so the bits of a filter beyond 2^32
+/// are never used.
 ///
 /// ```
-/// use leveldb_bloom::{BloomFilterPolicy, Positions, bloom_hash};
+/// use leveldb_bloom::{FilterPolicy, Positions, bloom_hash};
 ///
-/// let filter = BloomFilterPolicy::new(10).create_filter(&["hello"])?;
+/// let filter = FilterPolicy::new(10).create_filter(&["hello"])?;
 /// // The last byte is the number of probes.
 /// let (k, array) = filter.split_last().unwrap();
 /// for p in Positions::new(bloom_hash(b"hello"), (*k).into(), array.len() as u64 * 8) {
@@ -62,13 +63,13 @@ impl ExactSizeIterator for Positions {}
 
 impl FusedIterator for Positions {}
 
-/// A bit array's length in bits. 64-bit arithmetic even where `usize` has 32: there LevelDB divides
-/// by zero for an array of 2^29 bytes.
+/// The number of bits of an array. In 64 bits, because on a 32-bit machine the number for 2^29 bytes
+/// would wrap to zero.
 fn bits_of(array: &[u8]) -> u64 {
     array.len() as u64 * 8
 }
 
-/// Bit p is bit p % 8, least significant first, of byte p / 8.
+/// The byte that holds a position, and the position's bit in it.
 fn place(position: u64) -> (usize, u8) {
     ((position / 8) as usize, 1 << (position % 8))
 }

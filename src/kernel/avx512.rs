@@ -4,84 +4,32 @@
 //! for each key: h = hash(key)
 //!     for each p in positions(h, k, bits): set bit p
 //! ```
-//! with these departures:
-//! 1. Eight keys at a time, one in each 64-bit lane: with IFMA's 52-bit products a step of the hash
-//!    takes half the time that it takes with 32-bit ones. To set a bit twice is to set it once, so
-//!    where the number of keys is no multiple of eight, the last eight overlap those before. Fewer
-//!    than eight are mostly the portable kernel's (see `portable::are_few`); others are padded with
-//!    copies of the first.
-//! 2. Keys are loaded 16 bytes at a time, without a transpose: the high half of a 64-bit lane is
-//!    the next word. Up to 64 keys are hashed side by side, because a step of a hash waits for the
-//!    one before; but not keys of one length that are so long, and so far apart, that caches have
-//!    too few places for them. Keys of mixed lengths are hashed to the end of the longest of eight,
-//!    and lanes that are past their end keep their hash.
-//! 3. A remainder takes two 52-bit products (see `Modulus`), and a correction for an array that is
-//!    not built in registers (see `WideModulus`). So each position is computed from its own sum,
-//!    and none waits for the one before.
-//! 4. Where this kernel sets bits in memory, the next positions are computed before the bits of the
-//!    present ones are set: the processor then does both at once. Without, a filter of 1,000 keys
-//!    took 1.03 to 1.09 times as long and one of 20,000 keys 1.15 times (Intel Xeon with AMX,
-//!    2026-11-24); on an AMD EPYC of the fourth generation 100,000 keys took 1.11 times as long
-//!    (2026-11-25). The bits of sixteen keys are set side by side, eight and eight. The next sixteen
-//!    are hashed meanwhile, if they are short and of one length: first they are loaded, and between
-//!    the next probes a few words of each are hashed. At once, the steps of their hash would be
-//!    waited for while no bit can be set (see `hash::Ahead`).
-//! 5. An array of up to 64 bytes is built in registers, every lane with a word of each. A one is
-//!    shifted by how far a position is behind the beginning of a word, which leaves nothing if it
-//!    is in another; of two probes at a time. How many instructions that takes is what tells: with
-//!    763 in place of 889, in all of LevelDB's call, 20 keys took 38 ns in place of 43 (2026-11-29).
-//!    So more keys than are hashed side by side are divided, and their arrays united. Found by
-//!    comparison, the words of 8 to 24 keys took 1.09 to 1.13 times as long as by shifts (AMD EPYC
-//!    of the fourth generation, 2026-11-27). With a byte per bit (see `bits::BYTE_PER_BIT_MAX`), as
-//!    arrays of up to 32 Kbit are built, 33 keys took 1.45 times as long and 50 keys 1.15 times
-//!    (2026-11-28). In a larger array, and in one with many probes (see `avx2::are_many`), bits are
-//!    set in place, by lanes that hold a byte's index and the bit in it; with more than `PLACES`
-//!    bytes, whose index needs more of a lane, as the portable kernel does.
-//! 6. A query for one key does as the AVX2 kernel: wider registers were no faster (4.3 ns either
-//!    way for small filters), nor was a gather for larger ones. A query of many small filters has
-//!    each in a register and a probe in each lane, up to eight; one for many keys has a key in each
-//!    lane.
-//! 7. In a batch of keys the next ones are hashed while it is found out who is left of those
-//!    before: small filters are in a register; of larger ones two probes come first, and the others
-//!    for the keys that are then left.
-//! 8. Where 512 bits take two turns, as on AMD's fourth generation, an array of more than 40 bytes
-//!    is not built in registers: 8 words took longer there than with a byte per bit. If the first
-//!    two keys and the last have one length, one that has a byte per bit is left to the AVX2 kernel:
-//!    through this kernel 33 keys took 1.42 times as long there, 64 keys 1.18 times, and 1,000 keys
-//!    1.12 times; 28 keys take 0.98 times as long (2026-11-27).
+//! with these differences:
+//! 1. Eight keys are hashed at a time, one in each 64-bit lane: a 52-bit product takes half the
+//!    time of a 32-bit one. Up to 64 keys are hashed side by side, because a step of a hash waits
+//!    for the one before. If the number of keys is no multiple of eight, the last eight overlap
+//!    those before: to set a bit twice is to set it once. Fewer than eight are padded with copies.
+//! 2. A remainder takes two 52-bit products, so no position waits for the one before.
+//! 3. An array of up to 64 bytes is built in registers. One of up to 4 KB is built with a byte per
+//!    bit, which needs no load before the store, and packed at the end. In a larger one bits are set
+//!    in place. One of more than 2^20 bits is left to the AVX2 kernel.
+//! 4. In a batch of keys a small filter is in a register. With a larger one the first two probes of
+//!    all keys come first; the other probes are only for the keys that are then left.
+//! 5. Queries of a single key are the AVX2 kernel's.
 //!
-//! Loads never pass the end of a key, a list or a filter: they are masked, or moved back to the
-//! last whole word.
-//!
-//! On Intel's processors it is used only if asked for by name: a core that multiplies so much in
-//! 512 bits lowers its clock for all that it does. With a filter of 20 keys every 0.3 to 30
-//! microseconds an Intel Xeon with AMX ran at 3.23 to 3.27 GHz in place of 3.50, and LevelDB took
-//! 1.02 times as long to compact a million keys as with its own policy, and 0.96 times with the
-//! AVX2 kernel (2026-11-26).
-//!
-//! Figures without a machine are of an AMD EPYC of the fifth generation, 2026-11-22 to 29.
+//! No load or store passes the end of a key, a list, an array or a filter.
 
-// The build script leaves this module out where the compiler is too old.
+// The build script leaves this module out if the compiler is too old.
 #![allow(clippy::incompatible_msrv)]
-// Lanes are counted, not listed.
-#![allow(clippy::needless_range_loop)]
 
 use core::arch::x86_64::*;
-use core::mem::MaybeUninit;
-use core::num::NonZeroU32;
-use core::ptr;
+use core::array;
+use core::mem::{MaybeUninit, replace, transmute};
 
-use super::avx2::are_many;
-use super::avx2::positions::{OTHER_WAY_ROUND, TWO_BY_TWO, set_two};
-use super::bits::{self, BYTE_PER_BIT_MAX};
-use super::{Kernel, Key, avx2, blocks, cpu, portable, scratch};
-use hash::{each_pair_hashed, hash_keys, hash_side_by_side};
-use positions::{LOW, Modulus, WideModulus, deltas, each_two, first_sums};
-use query::{filters_may_match, keys_may_match};
-
-mod hash;
-mod positions;
-mod query;
+use super::hint::{self, hidden};
+use super::{Kernel, Key, avx2, cpu, portable};
+use crate::filter::Filter;
+use crate::hash::{BLOOM_SEED, M};
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx512",
@@ -89,365 +37,521 @@ pub(super) const KERNEL: Kernel = Kernel {
     preferred: cpu::prefers_avx512,
     hash_keys,
     create,
-    insert_hashes: avx2::insert_hashes,
-    may_match: avx2::query::may_match,
     keys_may_match,
-    filters_may_match,
+    ..avx2::KERNEL
 };
 
 const LANES: usize = 8;
+/// How many keys are hashed side by side.
+const BLOCK: usize = 8 * LANES;
 
-/// For tests: the way that this processor does not take.
-#[cfg(test)]
-pub(super) static OTHERWISE: Kernel =
-    Kernel { name: "avx512_otherwise", create: create_otherwise, ..KERNEL };
+/// The most bytes of an array that is built in registers, or looked up in one.
+const REGISTER_MAX: usize = 64;
+/// The most bytes of an array that is built with a byte per bit: these fit in the L1 cache.
+const BYTE_PER_BIT_MAX: usize = 1024;
+/// The most bytes of an array for which remainders are exact (see [`remainder`]).
+const EXACT_MAX: usize = (1 << 20) / 8;
 
-#[cfg(test)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create_otherwise(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    create_as(!cpu::takes_two_turns(), keys, k, array);
+/// The keys by eights. The last eight overlap those before. Nothing if there are fewer keys.
+fn eights<'s, 'k>(keys: &'s [Key<'k>]) -> impl Iterator<Item = &'s [Key<'k>; LANES]> {
+    let (n, last) = keys.len().checked_sub(LANES).map_or((0, 0), |last| (keys.len(), last));
+    // SAFETY: eight keys begin at `last`, and at any key before.
+    (0..n).step_by(LANES).map(move |at| unsafe { &*keys.as_ptr().add(at.min(last)).cast() })
 }
 
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    create_as(cpu::takes_two_turns(), keys, k, array);
+/// A block of keys from `at` on, or fewer if no more are left.
+fn block<'s, 'k>(keys: &'s [Key<'k>], at: usize) -> &'s [Key<'k>] {
+    let rest = keys.get(at..).unwrap_or(&[]);
+    rest.get(..BLOCK).unwrap_or(rest)
 }
 
-#[inline]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create_as(two_turns: bool, keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // Three tell nearly all lists of mixed lengths.
-    if (MOST_IN_TWO_TURNS + 1..=BYTE_PER_BIT_MAX / 8).contains(&array.len())
-        && matches!(keys, [a, b, .., z] if a.len() == b.len() && a.len() == z.len())
-        && two_turns
-    {
-        // SAFETY: whoever has AVX-512 has AVX2; the array is not empty, as its length shows, and k
-        // is at most 30, as every kernel's caller promises.
-        return unsafe { avx2::create_in_lanes(keys, k, array) };
-    }
-    let most_in_words = if two_turns { MOST_IN_TWO_TURNS } else { 64 };
-    // Each way ends with its call, so that nothing is kept meanwhile.
-    match bits::bits_of(array.len()) {
-        // SAFETY: the guard saw that the array has at most 8 words of 64 bits; `bits` are its own.
-        // It saw, too, that the keys are no more than a block.
-        Some(bits) if array.len() <= most_in_words && keys.len() <= hash::BLOCK => unsafe {
-            create_in_words(keys, k, bits, array)
-        },
-        // SAFETY: as before.
-        Some(bits) if array.len() <= most_in_words => unsafe {
-            unite_in_words(keys, k, bits, array)
-        },
-        // SAFETY: the guard saw that there are at most `BYTE_PER_BIT_MAX` bits; they are the
-        // array's.
-        Some(bits) if array.len() <= BYTE_PER_BIT_MAX / 8 && !are_many(k, array.len()) => unsafe {
-            create_by_bytes(keys, k, bits, array)
-        },
-        // SAFETY: the guard saw that the array has at most `PLACES` bytes, and `bits_of` that it
-        // has some.
-        Some(_) if array.len() <= PLACES => unsafe { insert(keys, k, array, Place::Bit) },
-        _ => create_of_hashes(keys, k, array),
+/// Prefetches keys if they lie far apart. The processor prefetches others by itself.
+fn prefetch(keys: &[Key]) {
+    if let ([first, ..], [.., last]) = (keys, keys) {
+        if first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > 32 * 1024 {
+            keys.iter().for_each(|key| hint::prefetch(key.as_ptr()));
+        }
     }
 }
 
-/// The most bytes of an array that is built in registers where 512 bits take two turns.
-const MOST_IN_TWO_TURNS: usize = 40;
-
-/// An array of any size.
+/// Hashes a block of eight or more keys. Returns a vector for each eight, with the hashes in the low
+/// halves of lanes. The high halves hold anything.
 #[inline(never)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn create_of_hashes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    // SAFETY: this function runs only where there is AVX-512, which `hash_keys` requires;
-    // `insert_keys` gives it as many hashes as keys. The other is a safe function.
-    unsafe { blocks::insert_keys(hash_keys, portable::insert_hashes, keys, k, bits::zeroed(array)) }
-}
-
-/// So many bytes can be told apart by what a lane has left beside a byte of bits.
-const PLACES: usize = 1 << 24;
-
-/// What stands for a bit of the filter.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
-    Byte,
-    Bit,
-}
-
-/// Sets all keys' bits. One function for both kinds of place, because hashing is the most of it:
-/// two would be 2 KB more, and no faster.
-///
-/// An array of bits is made zeros first, but not one of bytes.
-///
-/// # Safety
-/// The array is not empty. It has a byte for each bit; or bits, in up to `PLACES` bytes.
-#[inline(never)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn insert(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>], place: Place) {
-    let mut bits = array.len() as u32;
-    if place == Place::Bit {
-        bits::zeroed(array);
-        bits *= 8;
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn hash_block<'h>(keys: &[Key], at: usize, h: &'h mut [__m512i; 8]) -> &'h [__m512i] {
+    prefetch(block(keys, at + BLOCK));
+    let keys = block(keys, at);
+    let Some(eighth) = keys.get(LANES - 1) else { return &[] };
+    let len = _mm512_set1_epi64(eighth.len() as i64);
+    let h = h.get_mut(..keys.len().div_ceil(LANES)).unwrap_or(&mut []);
+    if eights(keys).all(|keys| {
+        // SAFETY: eight keys have the size of two vectors, and any bits are a vector.
+        let halves = unsafe { keys.as_ptr().cast::<[__m512i; 2]>().read_unaligned() };
+        // A key is an address and a length.
+        let [a, b] = halves.map(|half| _mm512_mask_cmpneq_epi64_mask(0b1010_1010, half, len));
+        a | b == 0
+    }) {
+        // SAFETY: all have this length.
+        unsafe { hash_uniform(keys, eighth.len(), h) }
+    } else {
+        hash_mixed(keys, h);
     }
-    // SAFETY: the caller's word: there is a byte, and eight times so many fit.
-    let modulus = WideModulus::of(unsafe { NonZeroU32::new_unchecked(bits) });
-    // SAFETY: `TWO_BY_TWO` has the sixteen bytes that are loaded.
-    let mut order = unsafe {
-        // Hidden, because the compiler would otherwise make a table of it four times as long.
-        let order = opaque!(TWO_BY_TWO.as_ptr());
-        _mm512_broadcast_i32x4(_mm_loadu_si128(order.cast()))
+    h
+}
+
+/// Four words of each of eight keys, a vector for each, in the low halves of lanes. The high halves
+/// hold anything.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn words(sixteen_bytes_of: impl Fn(usize) -> __m128i) -> [__m512i; 4] {
+    let join = |a, b, c, d| {
+        let low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+        let high = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
+        _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)
     };
-    let mut place = place as u32;
-    each_pair_hashed(keys, array.len(), |[a, b], ahead| {
-        let (mut in_a, mut in_b) = (first_sums(a), first_sums(b));
-        let mut positions = || {
-            let p = modulus.rem_of_both(in_a, in_b);
-            in_a = _mm512_add_epi32(in_a, deltas(a));
-            in_b = _mm512_add_epi32(in_b, deltas(b));
-            p
-        };
-        let mut now = positions();
-        let mut left = k;
-        loop {
-            if left > 0 {
-                left -= 1;
-                let next;
-                (next, place) = computed_before(positions(), place);
-                if place == Place::Byte as u32 {
-                    let mut set = |p: u32| {
-                        // SAFETY: the caller's word: `array` has a byte for each bit, and a
-                        // position is less than the bits.
-                        unsafe {
-                            array.get_unchecked_mut(p as usize).write(1);
-                        }
-                    };
-                    each_two(now, |two| {
-                        set(two as u32);
-                        set((two >> 32) as u32);
-                    });
-                } else {
-                    let bit = _mm512_and_si512(now, _mm512_set1_epi32(7));
-                    let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
-                    let both = _mm512_or_si512(_mm512_srli_epi32(now, 3), bit);
-                    order = _mm512_xor_si512(order, _mm512_set1_epi8(OTHER_WAY_ROUND));
-                    // SAFETY: whoever has AVX-512 has AVX2 and BMI. By the caller's word `array`
-                    // has `bits` bits, so that an eighth of a position is the index of one of its
-                    // bytes.
-                    each_two(_mm512_shuffle_epi8(both, order), |two| unsafe {
-                        set_two(array.as_mut_ptr().cast(), two)
-                    });
-                }
-                now = next;
-            }
-            if !ahead.go_on() && left == 0 {
-                break;
-            }
-        }
-    });
+    let [a, b, c, d, e, f, g, h] = array::from_fn(sixteen_bytes_of);
+    let (even, odd) = (join(a, c, e, g), join(b, d, f, h));
+    let (low, high) = (_mm512_unpacklo_epi64(even, odd), _mm512_unpackhi_epi64(even, odd));
+    [low, _mm512_srli_epi64(low, 32), high, _mm512_srli_epi64(high, 32)]
 }
 
-/// The two values, of which a compiler does not know how the second comes about. So it computes the
-/// first before a decision by the second, and does not write out a loop for each outcome.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn computed_before(mut lanes: __m512i, mut decision: u32) -> (__m512i, u32) {
-    // SAFETY: no instructions.
-    unsafe {
-        core::arch::asm!(
-            "/* {0} {1:e} */",
-            inout(zmm_reg) lanes,
-            inout(reg) decision,
-            options(pure, nomem, nostack, preserves_flags),
-        );
+/// (h + word) * M. The word's own product does not have to wait for `h`.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn add_and_multiply(h: __m512i, word: __m512i) -> __m512i {
+    let m = _mm512_set1_epi64(M.into());
+    _mm512_madd52lo_epu64(_mm512_mul_epu32(word, m), h, m)
+}
+
+/// Takes four steps of the hash, for a whole word each.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn hash_words(mut h: __m512i, words: [__m512i; 4]) -> __m512i {
+    for word in words {
+        h = add_and_multiply(h, word);
+        h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 16));
     }
-    (lanes, decision)
+    h
 }
 
-/// [`create_in_words`] of more keys than are hashed side by side.
+/// Takes the last steps of the hash, for up to `most` bytes, 16 at most. Each lane of `rest` has a
+/// one for every byte that its key still has.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn hash_rest(mut h: __m512i, words: [__m512i; 4], rest: __m512i, most: usize) -> __m512i {
+    for (j, word) in words.into_iter().enumerate().take(most.div_ceil(4)) {
+        let has_byte = |i| _mm512_test_epi64_mask(rest, _mm512_set1_epi64(1i64 << i));
+        let (any, whole) = (has_byte(4 * j), has_byte(4 * j + 3));
+        let sum = add_and_multiply(h, word);
+        let (by_24, by_16) = (_mm512_srli_epi32(sum, 24), _mm512_srli_epi32(sum, 16));
+        h = _mm512_mask_xor_epi64(h, any, sum, _mm512_mask_mov_epi64(by_24, whole, by_16));
+    }
+    h
+}
+
+/// Hashes keys of one length.
 ///
 /// # Safety
-/// The array has these bits, in at most 8 words of 64.
-#[inline(never)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn unite_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
-    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
-    let mut all = _mm512_setzero_si512();
-    for at in (0..keys.len()).step_by(hash::BLOCK) {
-        // At least eight: the last may be some of those before.
-        let block = blocks::at_most(hash::BLOCK, keys, at.min(keys.len() - LANES));
-        // SAFETY: the caller's word, and `at_most`. The array is initialised then, and the mask has
-        // a one for each of its bytes.
-        unsafe {
-            create_in_words(block, k, bits, array);
-            all = _mm512_or_si512(all, _mm512_maskz_loadu_epi8(mask, array.as_ptr().cast()));
+/// All have `len` bytes.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_uniform(keys: &[Key], len: usize, h: &mut [__m512i]) {
+    h.fill(_mm512_set1_epi64((BLOOM_SEED ^ (len as u32).wrapping_mul(M)).into()));
+    let mut at = 0;
+    while len - at >= 16 {
+        for (h, keys) in h.iter_mut().zip(eights(keys)) {
+            // SAFETY: each key has sixteen bytes there.
+            let words = words(|i| unsafe { _mm_loadu_si128(keys[i].as_ptr().add(at).cast()) });
+            *h = hash_words(*h, words);
+        }
+        at += 16;
+    }
+    if at < len {
+        let mask = _bzhi_u32(0xffff, (len - at) as u32) as __mmask16;
+        for (h, keys) in h.iter_mut().zip(eights(keys)) {
+            let from = |i: usize| keys[i].as_ptr().wrapping_add(at).cast();
+            // SAFETY: the mask selects bytes that each key has there.
+            let words = words(|i| unsafe { _mm_maskz_loadu_epi8(mask, from(i)) });
+            *h = hash_rest(*h, words, _mm512_set1_epi64(mask.into()), len - at);
         }
     }
-    // SAFETY: the mask has a one for each byte of the array, and only these are written.
-    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, all) }
+}
+
+/// Eight keys of any lengths.
+#[derive(Clone, Copy)]
+struct Mixed {
+    /// The number of bytes in whole blocks of 16. A block that ends the key is not among them.
+    whole: __m512i,
+    /// The address of the next of these blocks, or of `ZEROS` if there is none.
+    next: __m512i,
+    /// The bytes after these blocks, at most 16: as many ones in the low 16 bits.
+    rest: __m512i,
+    /// The address of those bytes.
+    after: __m512i,
+}
+
+static ZEROS: [u8; 16] = [0; 16];
+
+/// Hashes eight or more keys of any lengths, into a vector for each eight. Lanes that are past their
+/// end keep their hash.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn hash_mixed(keys: &[Key], h: &mut [__m512i]) {
+    let zeros = _mm512_set1_epi64(ZEROS.as_ptr().expose_provenance() as i64);
+    let one = _mm512_set1_epi64(1);
+    let mut most = _mm512_setzero_si512();
+    let mut mixed = [Mixed { whole: most, next: most, rest: most, after: most }; BLOCK / LANES];
+    for ((h, keys), mixed) in h.iter_mut().zip(eights(keys)).zip(&mut mixed) {
+        // SAFETY: eight keys have the size of two vectors, and any bits are a vector.
+        let [a, b] = unsafe { keys.as_ptr().cast::<[__m512i; 2]>().read_unaligned() };
+        let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let start = _mm512_permutex2var_epi64(a, even, b);
+        let len = _mm512_permutex2var_epi64(a, _mm512_or_si512(even, one), b);
+        let product = _mm512_mul_epu32(len, _mm512_set1_epi64(M.into()));
+        *h = _mm512_xor_si512(_mm512_set1_epi64(BLOOM_SEED.into()), product);
+        // 16 bytes that end a key are left for the end: so all keys whose lengths round up to the
+        // same multiple of 16 have equally many blocks here.
+        let before_last = _mm512_sub_epi64(_mm512_max_epu64(len, one), one);
+        let whole = _mm512_and_si512(before_last, _mm512_set1_epi64(!15));
+        most = _mm512_max_epu64(most, whole);
+        *mixed = Mixed {
+            whole,
+            next: _mm512_mask_mov_epi64(zeros, _mm512_test_epi64_mask(whole, whole), start),
+            // Rotated by n, the ones that leave at the high end come in as the n lowest bits.
+            rest: _mm512_rolv_epi64(_mm512_set1_epi64(!0xffff), _mm512_sub_epi64(len, whole)),
+            after: _mm512_add_epi64(start, whole),
+        };
+    }
+    for at in (0.._mm512_reduce_max_epu64(most) as i64).step_by(16) {
+        for (h, mixed) in h.iter_mut().zip(&mut mixed) {
+            let live = _mm512_cmpgt_epu64_mask(mixed.whole, _mm512_set1_epi64(at));
+            if live == 0 {
+                continue;
+            }
+            // SAFETY: a whole block of a key, or `ZEROS`.
+            let words = words(|i| unsafe { _mm_loadu_si128(lane(&mixed.next, i) as *const _) });
+            let hashed = _mm512_mask_mov_epi64(*h, live, hash_words(*h, words));
+            // SAFETY: a reference is valid. The store is volatile because the compiler would make a
+            // masked one of it, for which the next load may have to wait.
+            unsafe { core::ptr::write_volatile(h, hashed) };
+            let live = _mm512_cmpgt_epu64_mask(mixed.whole, _mm512_set1_epi64(at + 16));
+            mixed.next = _mm512_mask_add_epi64(zeros, live, mixed.next, _mm512_set1_epi64(16));
+        }
+    }
+    for (h, Mixed { rest, after, .. }) in h.iter_mut().zip(&mixed) {
+        // SAFETY: the mask selects the bytes that the key has there.
+        let words =
+            words(|i| unsafe { _mm_maskz_loadu_epi8(lane(rest, i) as _, lane(after, i) as _) });
+        *h = hash_rest(*h, words, *rest, 16);
+    }
+}
+
+/// A lane of a vector in memory.
+fn lane(vector: &__m512i, i: usize) -> usize {
+    // SAFETY: the sizes are equal, and any bits are a number.
+    unsafe { transmute::<&__m512i, &[usize; LANES]>(vector)[i] }
 }
 
 /// # Safety
-/// The array has these bits, in at most 8 words of 64. There are no more keys than are hashed side
-/// by side.
+/// The processor has AVX-512; there are as many hashes as keys, or more.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_keys(keys: &[Key], out: &mut [u32]) {
+    let Some(last) = keys.len().checked_sub(LANES) else { return portable::hash_keys(keys, out) };
+    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
+    for at in (0..keys.len()).step_by(BLOCK) {
+        for (i, h) in hash_block(keys, at.min(last), &mut h).iter().enumerate() {
+            let to = out.as_mut_ptr().wrapping_add(last.min(at + i * LANES)).cast();
+            // SAFETY: there are eight hashes from `last` on.
+            unsafe { _mm256_storeu_si256(to, _mm512_cvtepi64_epi32(*h)) };
+        }
+    }
+}
+
+/// Returns a function that computes h modulo the number of an array's bits, in lanes whose high
+/// halves are zero.
+///
+/// The inverse lacks less than 1 of 2^52 / bits. Adding h makes up for it, as if the inverse were
+/// larger by 1. The fraction, of 52 bits, is then too large by at most h, which is less than 2^32:
+/// too little to reach the next multiple of 2^52 / bits. Of a sum that overflows, the second product
+/// takes the low 52 bits.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn remainder(array_len: usize) -> impl Fn(__m512i) -> __m512i + Copy {
+    let bits = (8 * array_len as i64).clamp(8, 8 * EXACT_MAX as i64);
+    let inverse = _mm512_set1_epi64((1 << 52) / bits);
+    let bits = _mm512_set1_epi64(bits);
+    move |h| {
+        let fraction = _mm512_madd52lo_epu64(h, h, inverse);
+        _mm512_madd52hi_epu64(_mm512_setzero_si512(), fraction, bits)
+    }
+}
+
+/// The hashes of eight keys, and what is added for each further probe. The positions are remainders
+/// of these sums.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn sums_and_deltas(h: __m512i) -> [__m512i; 2] {
+    [_mm512_maskz_mov_epi32(0x5555, h), _mm512_maskz_ror_epi32(0x5555, h, 17)]
+}
+
+/// Returns a function that computes the next positions of sixteen keys.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn positions(h: [__m512i; 2], rem: impl Fn(__m512i) -> __m512i) -> impl FnMut() -> __m512i {
+    let [[mut a, delta_a], [mut b, delta_b]] = [sums_and_deltas(h[0]), sums_and_deltas(h[1])];
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    move || {
+        let p = _mm512_permutex2var_epi32(rem(a), even, rem(b));
+        a = _mm512_add_epi32(a, delta_a);
+        b = _mm512_add_epi32(b, delta_b);
+        p
+    }
+}
+
+/// Sixteen lanes, two by two in words.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn in_pairs(lanes: __m512i) -> [[u64; 2]; 4] {
+    let (a, b) = (_mm512_castsi512_si128(lanes), _mm512_extracti32x4_epi32(lanes, 1));
+    let (c, d) = (_mm512_extracti32x4_epi32(lanes, 2), _mm512_extracti32x4_epi32(lanes, 3));
+    [a, b, c, d].map(|four| {
+        // Hidden, or the compiler would take out the lanes one by one.
+        [_mm_cvtsi128_si64(four), _mm_extract_epi64(four, 1)].map(|two| hidden(two as usize) as u64)
+    })
+}
+
+/// # Safety
+/// The processor has AVX-512; the array is not empty.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    let Some(first) = keys.first() else { return portable::create(keys, k, array) };
+    if keys.len() < LANES {
+        let mut padded = [*first; LANES];
+        padded.iter_mut().zip(keys).for_each(|(to, key)| *to = *key);
+        // SAFETY: as for this function.
+        return unsafe { create(&padded, k, array) };
+    }
+    // SAFETY: each is for an array of such a length; a processor with AVX-512 has AVX2.
+    unsafe {
+        match array.len() {
+            1..=REGISTER_MAX if keys.len() <= BLOCK => create_in_registers(keys, k, array),
+            LANES..=BYTE_PER_BIT_MAX => create_by_bytes(keys, k, array),
+            1..=EXACT_MAX => create_in_place(keys, k, array),
+            _ => (avx2::KERNEL.create)(keys, k, array),
+        }
+    }
+}
+
+/// Builds an array of up to 64 bytes from 8 to 64 keys. Each lane makes all words of the array for
+/// its own keys. A bit is a one, shifted by its distance from the beginning of a word; that leaves
+/// nothing if the bit belongs to another word.
 #[inline(never)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_in_words(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
-    let mut len = array.len() as u32;
-    // For each word of the array, what the keys of each lane have set in it.
-    let mut words = [_mm512_setzero_si512(); LANES];
-    let mut h = [const { MaybeUninit::uninit() }; hash::GROUPS];
-    // SAFETY: the caller's word.
-    let n = unsafe { hash_side_by_side(keys, &mut h) };
-    if k != 0 {
-        let modulus = Modulus::of(bits);
-        let (mut at, end) = (h.as_ptr(), h.as_ptr().wrapping_add(n.div_ceil(LANES)));
-        // Where up to four keys are left, which are in the last four lanes, each half of the lanes
-        // has half of their probes: without, 20 keys took 1.03 times as long, and ten 1.07 times
-        // (machine and date: see above).
-        let few_left = matches!(n % LANES, 1..=4);
-        // SAFETY: no instructions.
-        let halved = unsafe {
-            // Hidden, because the compiler would take both conditions into the loop.
-            opaque!(if few_left { end.wrapping_sub(1) } else { ptr::null() })
-        };
-        let words_on = [1, 2, 3].map(|words| kept(_mm512_set1_epi64(64 * words)));
-        while at < end {
-            // SAFETY: `h` has the hashes of `n` keys, of which eight are at `at`.
-            let h = unsafe { at.read().assume_init() };
-            let (mut sums, mut delta, mut probes) = (first_sums(h), deltas(h), k);
-            if at == halved {
-                const TWICE: i32 = 0b11_10_11_10;
-                let half = _mm512_mul_epu32(delta, _mm512_set1_epi64((k / 2).into()));
-                let later = _mm512_mask_add_epi32(sums, LOW, sums, half);
-                sums = _mm512_shuffle_i64x2::<TWICE>(sums, later);
-                delta = _mm512_shuffle_i64x2::<TWICE>(delta, delta);
-                probes = k.div_ceil(2);
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn create_in_registers(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    let (len, remainder) = (array.len(), remainder(array.len()));
+    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
+    let mut words = [_mm512_setzero_si512(); REGISTER_MAX / 8];
+    for &h in hash_block(keys, 0, &mut h) {
+        let [mut sum, delta] = sums_and_deltas(h);
+        // Probes come two at a time; of an odd number the first comes twice.
+        let mut step = if k % 2 == 0 { delta } else { _mm512_setzero_si512() };
+        for _ in 0..k.div_ceil(2) {
+            let a = remainder(sum);
+            sum = _mm512_add_epi32(sum, step);
+            let b = remainder(sum);
+            sum = _mm512_add_epi32(sum, delta);
+            step = delta;
+            let mut set = |i: usize| {
+                let begin = _mm512_set1_epi64(64 * i as i64);
+                let bit = |p| shifted_one(_mm512_sub_epi64(p, begin));
+                words[i] = _mm512_ternarylogic_epi64(words[i], bit(a), bit(b), 0xfe);
+            };
+            (0..4).for_each(&mut set);
+            if len > 32 {
+                (4..6).for_each(&mut set);
             }
-            at = at.wrapping_add(1);
-            // Probes come two at a time; of an odd number the first comes twice.
-            let mut pairs = probes.div_ceil(2);
-            let mut a = modulus.rem(sums);
-            let mut b = a;
-            if probes % 2 == 0 {
-                sums = _mm512_add_epi32(sums, delta);
-                b = modulus.rem(sums);
-            }
-            loop {
-                let mut set = |word: usize, a, b| {
-                    let place = |p| match word % 4 {
-                        0 => p,
-                        on => _mm512_sub_epi64(p, words_on[on - 1]),
-                    };
-                    let (a, b) = (one_at(place(a)), one_at(place(b)));
-                    // words | a | b
-                    words[word] = _mm512_ternarylogic_epi64::<0xfe>(words[word], a, b);
-                };
-                (sums, len) = computed_before(sums, len);
-                (0..4).for_each(|word| set(word, a, b));
-                if len > 32 {
-                    let four_on = |p| kept(_mm512_sub_epi64(p, _mm512_set1_epi64(4 * 64)));
-                    let (a, b) = (four_on(a), four_on(b));
-                    set(4, a, b);
-                    if len > 40 {
-                        set(5, a, b);
-                        if len > 48 {
-                            set(6, a, b);
-                            set(7, a, b);
-                        }
-                    }
-                }
-                pairs -= 1;
-                if pairs == 0 {
-                    break;
-                }
-                sums = _mm512_add_epi32(sums, delta);
-                a = modulus.rem(sums);
-                sums = _mm512_add_epi32(sums, delta);
-                b = modulus.rem(sums);
+            if len > 48 {
+                (6..8).for_each(&mut set);
             }
         }
     }
-    // The eight lanes of each word are united in one.
-    let [a, b, c, d, e, f, g, h] = words;
+    // Unites the eight lanes of each word in one.
     let two = |a, b| _mm512_or_si512(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     let join = |a, b| {
-        let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-        _mm512_or_si512(even, _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+        let even = _mm512_shuffle_i64x2(a, b, 0b10_00_10_00);
+        _mm512_or_si512(even, _mm512_shuffle_i64x2(a, b, 0b11_01_11_01))
     };
-    let low = join(two(a, b), two(c, d));
-    let high = if len > 32 { join(two(e, f), two(g, h)) } else { low };
-    let mask = _bzhi_u64(u64::MAX, array.len() as u32);
-    // SAFETY: the mask has a one for each byte of the array, and only these are written.
-    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), mask, join(low, high)) }
+    let [a, b, c, d, e, f, g, h] = words;
+    let all = join(join(two(a, b), two(c, d)), join(two(e, f), two(g, h)));
+    // SAFETY: the mask selects the array's bytes.
+    unsafe { _mm512_mask_storeu_epi8(array.as_mut_ptr().cast(), _bzhi_u64(!0, len as u32), all) }
 }
 
-/// The vector itself, of which the compiler does not know how it comes about: it keeps it in a
-/// register, where it would otherwise load or compute it again.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn kept(mut lanes: __m512i) -> __m512i {
-    // SAFETY: no instructions.
+/// A one in each lane, shifted left by the lane's number; nothing if that is not 0 to 63. The
+/// intrinsic would add a comparison, because the compiler's own shift may not go so far.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn shifted_one(by: __m512i) -> __m512i {
+    let shifted;
+    // SAFETY: an instruction of AVX-512 on registers.
     unsafe {
-        core::arch::asm!(
-            "/* {0} */",
-            inout(zmm_reg) lanes,
-            options(pure, nomem, nostack, preserves_flags),
-        );
+        core::arch::asm!("vpsllvq {}, {}, {}", lateout(zmm_reg) shifted,
+            in(zmm_reg) _mm512_set1_epi64(1), in(zmm_reg) by, options(pure, nomem, nostack));
     }
-    lanes
+    shifted
 }
 
-/// In each lane of 64 bits the one at `place`; none if that is not within it. Not by the intrinsic:
-/// for that the compiler adds a comparison, because its own shift may not go so far.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn one_at(place: __m512i) -> __m512i {
-    let one;
-    // SAFETY: the instruction is AVX-512's, and has its operands in registers.
-    unsafe {
-        core::arch::asm!(
-            "vpsllvq {one}, {first}, {place}",
-            one = lateout(zmm_reg) one,
-            first = in(zmm_reg) _mm512_set1_epi64(1),
-            place = in(zmm_reg) place,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    one
-}
-
-/// # Safety
-/// The array has these bits, which are `BYTE_PER_BIT_MAX` at most.
-#[inline(never)]
-#[target_feature(enable = "avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_by_bytes(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [MaybeUninit<u8>]) {
-    let made = scratch::with_zeroed((array.len() * 8).next_multiple_of(64), |bytes| {
-        // SAFETY: `bytes` has a byte for each of the bits, and stays initialised: `insert` writes
-        // only ones.
-        unsafe {
-            let of_bits: *mut [u8] = bytes.get_unchecked_mut(..bits.get() as usize);
-            insert(keys, k, &mut *(of_bits as *mut [MaybeUninit<u8>]), Place::Byte);
-        }
-        let mut words = array.chunks_exact_mut(8);
-        let mut bytes = bytes.chunks_exact(64);
-        for (out, bytes) in (&mut words).zip(&mut bytes) {
-            // SAFETY: `chunks_exact` gives 64 bytes to load, and `chunks_exact_mut` 8 to write.
-            unsafe {
-                let v = _mm512_loadu_si512(bytes.as_ptr().cast());
-                out.as_mut_ptr().cast::<u64>().write_unaligned(_mm512_test_epi8_mask(v, v));
+/// Calls `set` with the positions of sixteen keys, probe after probe, for all of eight or more keys.
+/// The next positions are computed before the present ones are set: the processor does both at once.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+fn each_sixteen(keys: &[Key], k: u32, array_len: usize, mut set: impl FnMut(__m512i)) {
+    let remainder = remainder(array_len);
+    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
+    for at in (0..keys.len()).step_by(BLOCK) {
+        for pair in hash_block(keys, at.min(keys.len() - LANES), &mut h).chunks(2) {
+            // The bits of a lone eight are set twice.
+            let ([a, ..], [.., b]) = (pair, pair) else { continue };
+            let mut positions = positions([*a, *b], remainder);
+            let mut now = positions();
+            for _ in 0..k {
+                set(replace(&mut now, positions()));
             }
         }
-        if let Some(bytes) = bytes.next() {
-            let out = words.into_remainder();
-            let mask = _bzhi_u32(u32::MAX, out.len() as u32) as u16;
-            // SAFETY: `chunks_exact` gives 64 bytes to load; the mask has a one for each byte that
-            // is left of the array.
-            unsafe {
-                let v = _mm512_loadu_si512(bytes.as_ptr().cast());
-                let packed = _mm_cvtsi64_si128(_mm512_test_epi8_mask(v, v) as i64);
-                _mm_mask_storeu_epi8(out.as_mut_ptr().cast(), mask, packed);
+    }
+}
+
+/// Builds an array with a byte per bit.
+///
+/// # Safety
+/// The array has 8 to `BYTE_PER_BIT_MAX` bytes.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    let mut bytes = [const { MaybeUninit::<u8>::uninit() }; 8 * BYTE_PER_BIT_MAX];
+    bytes.get_mut(..8 * array.len()).unwrap_or(&mut []).fill(MaybeUninit::new(0));
+    let bytes = bytes.as_mut_ptr().cast::<u8>();
+    each_sixteen(keys, k, array.len(), |p| {
+        for &two in in_pairs(p).as_flattened() {
+            for p in [two & 0xffff_ffff, two >> 32] {
+                // SAFETY: there is a byte for each of the array's bits.
+                unsafe { bytes.add(p as usize).write(1) }
             }
         }
     });
-    if !made {
-        // SAFETY: the array has bits, by the caller's word, in fewer bytes than `PLACES`.
-        unsafe { insert(keys, k, array, Place::Bit) }
+    for at in (0..array.len()).step_by(8) {
+        let at = at.min(array.len() - 8);
+        // SAFETY: from `at` on there are eight bytes of the array, and a byte for each of their bits.
+        unsafe {
+            let bytes = _mm512_loadu_si512(bytes.add(8 * at).cast());
+            let bits = _mm512_test_epi8_mask(bytes, bytes);
+            array.as_mut_ptr().add(at).cast::<u64>().write_unaligned(bits);
+        }
     }
+}
+
+/// Builds an array by setting bits in place. A lane has the index of a byte, and in its highest byte
+/// the bit.
+///
+/// # Safety
+/// The array has 1 to `EXACT_MAX` bytes.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    array.fill(MaybeUninit::new(0));
+    let bytes = array.as_mut_ptr().cast::<u8>();
+    // From two lanes to a word: both bits, then both indices.
+    let order = _mm_setr_epi8(3, 7, 0, 1, 2, 4, 5, 6, 11, 15, 8, 9, 10, 12, 13, 14);
+    let mut order = _mm512_broadcast_i32x4(order);
+    each_sixteen(keys, k, array.len(), |p| {
+        let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
+        let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
+        let lanes = _mm512_or_si512(_mm512_srli_epi32(p, 3), bit);
+        // Words are swapped after every probe. Otherwise each instruction would set the bits of one
+        // key, which are equally far apart: the processor would prefetch what seems to come next.
+        order = _mm512_xor_si512(order, _mm512_set1_epi8(8));
+        for &two in in_pairs(_mm512_shuffle_epi8(lanes, order)).as_flattened() {
+            // SAFETY: an eighth of a position is the index of a byte of the array.
+            unsafe {
+                *bytes.add(_bextr_u64(two, 16, 24) as usize) |= two as u8;
+                *bytes.add((two >> 40) as usize) |= (two >> 8) as u8;
+            }
+        }
+    });
+}
+
+/// # Safety
+/// The processor has AVX-512; there are as many results as keys.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    let (array, k, last) = match (Filter::parse(filter), keys.len().checked_sub(LANES)) {
+        (Filter::Probe { array, k }, Some(last)) if array.len() <= EXACT_MAX => (array, k, last),
+        // SAFETY: a processor with AVX-512 has AVX2; the rest is as for this function.
+        _ => return unsafe { (avx2::KERNEL.keys_may_match)(keys, filter, results) },
+    };
+    let remainder = remainder(array.len());
+    let small = (array.len() <= REGISTER_MAX).then(|| {
+        let mask = _bzhi_u64(!0, array.len() as u32);
+        // SAFETY: the mask selects the array's bytes.
+        unsafe { _mm512_maskz_loadu_epi8(mask, array.as_ptr().cast()) }
+    });
+    let early = if small.is_some() { k } else { k.min(2) };
+    let (mut ones, one, mut next) = (0, _mm512_set1_epi32(1), [0u32; BLOCK]);
+    // SAFETY: there is room for the hashes of a block.
+    let hash = |at, to: &mut [u32; BLOCK]| unsafe { hash_keys(block(keys, last.min(at)), to) };
+    hash(0, &mut next);
+    for at in (0..keys.len()).step_by(BLOCK) {
+        // The last eight keys are a block if fewer are left.
+        let from = at.min(last);
+        let len = block(keys, from).len();
+        // `set` has a bit for each key whose bits are all set so far; `hashes` those keys' hashes.
+        let (mut hashes, mut num_hashes, mut set) = (next, len, !0);
+        for probes in [0..early, early..k].into_iter().filter(|probes| !probes.is_empty()) {
+            let (mut answers, mut num_left) = (0, 0);
+            for at in (0..num_hashes).step_by(16) {
+                // SAFETY: `at` is less than a block.
+                let both = unsafe { _mm512_loadu_si512(hashes.as_ptr().add(at).cast()) };
+                let a = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(both));
+                let b = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(both, 1));
+                let mut positions = positions([a, b], remainder);
+                (0..probes.start).for_each(|_| _ = positions());
+                let mut all_set = !0;
+                for _ in probes.clone() {
+                    let p = positions();
+                    all_set &= match small {
+                        Some(array) => {
+                            let words = _mm512_permutexvar_epi32(_mm512_srli_epi32(p, 5), array);
+                            _mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, p))
+                        }
+                        // SAFETY: positions are in the array.
+                        None => unsafe { is_set(array, p) },
+                    };
+                }
+                answers |= u64::from(all_set) << at;
+                let left = _mm512_maskz_compress_epi32(all_set, both);
+                // SAFETY: no more hashes are left than were loaded.
+                unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().add(num_left).cast(), left) }
+                num_left += all_set.count_ones() as usize;
+            }
+            set = _pdep_u64(answers, set);
+            // Between the stages, because the hashes that are left cannot be loaded at once.
+            if probes.start == 0 && at + BLOCK < keys.len() {
+                hash(at + BLOCK, &mut next);
+                prefetch(block(keys, at + 2 * BLOCK));
+            }
+            num_hashes = num_left;
+        }
+        let mask = _bzhi_u64(!0, len as u32);
+        ones += ((set & mask) >> (at - from)).count_ones() as usize;
+        let to = results.as_mut_ptr().wrapping_add(from).cast();
+        // SAFETY: the mask selects the block's results.
+        unsafe { _mm512_mask_storeu_epi8(to, mask, _mm512_maskz_set1_epi8(set, 1)) }
+    }
+    ones
+}
+
+/// For which of sixteen positions the bit is set. Loads, because gathers would not be faster.
+///
+/// # Safety
+/// The positions are in the array.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn is_set(array: &[u8], positions: __m512i) -> u16 {
+    // SAFETY: an eighth of a position is the index of a byte.
+    let byte = |index| unsafe { *array.get_unchecked(index as usize) as i8 };
+    let two = |pair| [byte(pair & 0xffff_ffff), byte(pair >> 32)];
+    let [[[a, b], [c, d]], [[e, f], [g, h]], [[i, j], [k, l]], [[m, n], [o, p]]] =
+        in_pairs(_mm512_srli_epi32(positions, 3)).map(|pairs| pairs.map(two));
+    let bytes = _mm_setr_epi8(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    let bits = _mm512_and_si512(positions, _mm512_set1_epi32(7));
+    let bits = _mm512_cvtepi32_epi8(_mm512_sllv_epi32(_mm512_set1_epi32(1), bits));
+    _mm_test_epi8_mask(bytes, bits)
 }

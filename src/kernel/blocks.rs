@@ -1,213 +1,226 @@
-//! Keys in blocks and groups, and memory that is asked for before it is needed.
+//! What all kernels do alike: many keys in blocks, and how a filter's bits are set.
+//!
+//! ```text
+//! for each block of keys: prefetch the next, hash, and
+//!     to query:  test the bits of each hash
+//!     to create: set the bits at the positions of all probes
+//! ```
 
 use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
 
-use super::bits::hidden;
-use super::key::{Key, as_keys};
+use super::FEW;
+use super::hint::prefetch;
+use super::key::Key;
+use crate::probe;
 
-/// How many keys are hashed before the first is set, and how far ahead keys
-/// are asked for: those of a shuffled list lie anywhere in memory.
-pub(super) const BLOCK: usize = 64;
+/// The steps of creating a filter that each kernel has its own way to do. They are given [`FEW`]
+/// keys or hashes at least, unless a call as a whole has fewer.
+pub(super) trait Steps {
+    /// Hashes `keys[i]` into `hashes[i]`.
+    ///
+    /// # Safety
+    /// The machine can run the kernel; there are as many hashes as keys.
+    unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]);
 
-// Not inlined wherever keys are hashed: that saves 190 bytes.
-#[inline(never)]
-fn zeros() -> [u32; BLOCK] {
-    [0; BLOCK]
+    /// Calls `set` with the position of each of `k` probes, in any order, some of them twice.
+    ///
+    /// # Safety
+    /// The machine can run the kernel.
+    unsafe fn each_position(hashes: &[u32], k: u32, bits: NonZeroU32, set: impl FnMut(u32));
+
+    /// Calls `set` with the byte that holds each position, and the bit in it.
+    ///
+    /// # Safety
+    /// The machine can run the kernel; the array has at most [`CACHED`] bytes.
+    unsafe fn each_bit(hashes: &[u32], k: u32, bits: NonZeroU32, set: impl FnMut(usize, u8));
 }
 
-/// Hands on the hashes of all keys, block by block, and prefetches the keys of the next block.
-#[inline(always)]
-pub(super) fn in_blocks(
-    keys: &[Key],
-    for_large: bool,
-    hash_keys: impl Fn(&[Key], &mut [u32]),
-    mut f: impl FnMut(&[u32]),
-) {
-    let mut later = keys.chunks(BLOCK);
-    later.next();
-    let mut hashes = zeros();
-    for keys in keys.chunks(BLOCK) {
-        prefetch(later.next().unwrap_or(&[]), for_large);
-        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-        hash_keys(keys, hashes);
-        f(hashes);
-    }
-}
+/// The most keys that are hashed at once.
+const BLOCK: usize = 64;
 
-/// Sets the bits of all keys in an array.
+/// Calls `f` with the hashes of all keys, block by block.
 ///
 /// # Safety
-/// What the two functions require of their caller, but for the number of hashes: `hash_keys` is
-/// given as many as keys.
-#[inline(never)]
-pub(super) unsafe fn insert_keys(
-    hash_keys: unsafe fn(&[Key], &mut [u32]),
-    insert_hashes: unsafe fn(&[u32], u32, &mut [u8]),
-    keys: &[Key],
-    k: u32,
-    array: &mut [u8],
-) {
-    in_blocks(
-        keys,
-        is_large(array.len()),
-        // SAFETY: `in_blocks` gives as many hashes as keys; the rest is the caller's word.
-        |keys, hashes| unsafe { hash_keys(keys, hashes) },
-        // SAFETY: the caller's word.
-        |hashes| unsafe { insert_hashes(hashes, k, array) },
-    );
-}
-
-/// The most keys that [`in_groups`] hands on at once.
-pub(crate) const GROUP: usize = 128;
-
-/// Hands keys on in groups, each but the last of [`GROUP`].
-pub(crate) fn in_groups<'k>(
-    mut keys: impl Iterator<Item = Key<'k>>,
-    mut f: impl FnMut(&[Key<'k>]),
-) {
-    loop {
-        // Not initialised: 2 KB would take longer than the keys of a small group.
-        let mut group = [const { MaybeUninit::<Key<'k>>::uninit() }; GROUP];
-        let mut len = 0;
-        for (place, key) in group.iter_mut().zip(&mut keys) {
-            prefetch_line(key.as_ptr());
-            place.write(key);
-            len += 1;
-        }
-        if len != 0 {
-            // SAFETY: the loop above wrote the first `len`.
-            f(unsafe { core::slice::from_raw_parts(group.as_ptr().cast(), len) });
-        }
-        if len != GROUP {
+/// The machine can run the kernel.
+#[inline(always)]
+pub(super) unsafe fn in_blocks<S: Steps>(keys: &[Key], mut f: impl FnMut(&[u32])) {
+    let (mut hashes, mut later) = ([0; BLOCK], keys);
+    while let Some((keys, rest)) = later.split_at_checked(next_block(later.len(), BLOCK)) {
+        if keys.is_empty() {
             return;
         }
+        prefetch_keys(rest.get(..BLOCK).unwrap_or(rest));
+        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
+        // SAFETY: the caller's; there are as many hashes as keys.
+        unsafe { S::hash_keys(keys, hashes) };
+        f(hashes);
+        later = rest;
     }
 }
 
-/// [`in_groups`] for keys in an array. Slices and strings are handed on as they are; keys of other
-/// types are listed in half the time that `in_groups` takes, because their number is known
-/// beforehand.
-pub(crate) fn in_groups_of<'k, K: AsRef<[u8]>>(keys: &'k [K], mut f: impl FnMut(&[Key<'k>])) {
-    if let Some(keys) = as_keys(keys) {
-        for group in keys.chunks(GROUP) {
-            prefetch(group, false);
-            f(group);
-        }
-        return;
-    }
-    for keys in keys.chunks(GROUP) {
-        let mut group = [const { MaybeUninit::<Key<'k>>::uninit() }; GROUP];
-        for (place, key) in group.iter_mut().zip(keys) {
-            let key = Key::new(key.as_ref());
-            prefetch_line(key.as_ptr());
-            place.write(key);
-        }
-        // SAFETY: the loop above wrote all that `keys` has, and `chunks` gives GROUP at most.
-        f(unsafe { core::slice::from_raw_parts(group.as_ptr().cast(), keys.len()) });
+/// How many of `left` keys to take next, at most `most`, so that the last block has [`FEW`] at least.
+#[inline(always)]
+fn next_block(left: usize, most: usize) -> usize {
+    if left > most && left < most + FEW { most - FEW } else { left.min(most) }
+}
+
+/// Prefetches keys that may lie anywhere in memory. The processor does it for those that lie one
+/// after the other.
+#[inline(always)]
+fn prefetch_keys(keys: &[Key]) {
+    const NEAR: usize = 32 * 1024;
+    let ([first, ..], [.., last]) = (keys, keys) else { return };
+    if first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > NEAR {
+        keys.iter().for_each(|key| prefetch(key.as_ptr()));
     }
 }
 
-/// Prefetches keys that will be used soon: if they may lie anywhere in memory, or if the filter is
-/// so large that the processor does not fetch them by itself (`for_large`, see `is_large`).
+/// The number of bits of an array of `bytes` bytes. `None` if it is empty, or has 2^31 bits or more:
+/// the sum of two positions might not fit in 32 bits.
+#[inline(always)]
+pub(super) fn bits_of(bytes: usize) -> Option<NonZeroU32> {
+    if bytes >= 1 << 28 {
+        return None;
+    }
+    NonZeroU32::new(bytes as u32 * 8)
+}
+
+/// Arrays of up to this many bytes are made of a byte for each bit, on the stack, and packed at the
+/// end. To set a byte is only a store; to set a bit is a load and a store that wait for each other.
+const BYTE_PER_BIT: usize = 512;
+
+/// Bits of arrays of more bytes are prefetched.
+const CACHED: usize = 8 << 20;
+
+/// Writes the array of these keys, whatever it held.
 ///
-/// Where the first and the last key are near each other, the others are taken to lie between them
-/// and to be in the cache. Prefetching those would cost 0.7 cycles a key, where a query of a batch
-/// takes 4.3. For keys anywhere in memory a query takes 17 cycles in place of 36, and creating a
-/// filter 14 per key in place of 57 (AVX-512, AMD EPYC of the fifth generation, 2026-11-23).
+/// # Safety
+/// The machine can run the kernel.
 #[inline(always)]
-pub(crate) fn prefetch(keys: &[Key], for_large: bool) {
-    if for_large || lie_apart(keys) {
-        prefetch_each(keys);
+pub(super) unsafe fn create<S: Steps>(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // SAFETY: the caller's; `by_bytes` is given the array's own bits.
+    unsafe {
+        match bits_of(array.len()) {
+            Some(bits) if array.len() <= BYTE_PER_BIT => by_bytes::<S>(keys, k, bits, array),
+            _ => {
+                let array = zeroed(array);
+                in_blocks::<S>(keys, |hashes| insert::<S>(hashes, k, array));
+            }
+        }
     }
 }
 
-/// Keys whose first and last are no further apart than this, in bytes, are not prefetched one by
-/// one.
-const NEAR: usize = 32 * 1024;
-
-/// Whether they may lie anywhere in memory.
-#[inline(always)]
-pub(super) fn lie_apart(keys: &[Key]) -> bool {
-    match (keys, keys) {
-        ([first, ..], [.., last]) => first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > NEAR,
-        _ => false,
-    }
-}
-
-/// At most `n` of the keys, from `from` on.
-#[cfg(leveldb_bloom_avx2)]
-#[inline(always)]
-pub(super) fn at_most<'s, 'k>(n: usize, keys: &'s [Key<'k>], from: usize) -> &'s [Key<'k>] {
-    let rest = keys.get(from..).unwrap_or(&[]);
-    rest.get(..n).unwrap_or(rest)
-}
-
-/// Prefetches keys, and the entries of their list that come a block later.
+/// # Safety
+/// The machine can run the kernel; the array has these bits, in [`BYTE_PER_BIT`] bytes at most.
 #[inline(never)]
-pub(super) fn prefetch_each(keys: &[Key]) {
-    if prefetch_lines(keys) {
-        return;
+unsafe fn by_bytes<S: Steps>(
+    keys: &[Key],
+    k: u32,
+    bits: NonZeroU32,
+    array: &mut [MaybeUninit<u8>],
+) {
+    let mut bytes = [const { MaybeUninit::uninit() }; 8 * BYTE_PER_BIT];
+    let bytes = zeroed(bytes.get_mut(..8 * array.len().next_multiple_of(4)).unwrap_or(&mut []));
+    // SAFETY: the caller's; a position is less than the array's bits, for each of which there is a
+    // byte.
+    unsafe {
+        in_blocks::<S>(keys, |hashes| {
+            S::each_position(hashes, k, bits, |p| *bytes.get_unchecked_mut(p as usize) = SET);
+        });
     }
-    for keys in keys.chunks(IN_A_LINE) {
-        prefetch_line(keys.as_ptr().wrapping_add(BLOCK).cast());
-        for key in keys {
-            prefetch_line(key.as_ptr());
+    pack(bytes, array);
+}
+
+/// Sets the bits of keys with these hashes in an array.
+///
+/// # Safety
+/// The machine can run the kernel.
+#[inline(never)]
+pub(super) unsafe fn insert<S: Steps>(hashes: &[u32], k: u32, array: &mut [u8]) {
+    match bits_of(array.len()) {
+        // SAFETY: the caller's; a position is less than the array's bits.
+        Some(bits) if array.len() <= CACHED => unsafe {
+            S::each_bit(hashes, k, bits, |byte, bit| *array.get_unchecked_mut(byte) |= bit);
+        },
+        // SAFETY: the caller's; these are the array's bits.
+        Some(bits) => unsafe { insert_far::<S>(hashes, k, bits, array) },
+        None => hashes.iter().for_each(|h| probe::insert(*h, k, array)),
+    }
+}
+
+/// Prefetches the bits of many keys before it sets the first.
+///
+/// # Safety
+/// The machine can run the kernel; the array has these bits.
+unsafe fn insert_far<S: Steps>(hashes: &[u32], k: u32, bits: NonZeroU32, array: &mut [u8]) {
+    const MOST: usize = 512;
+    let mut positions = [0; MOST];
+    // Rounded down, because a kernel may give each position of the last keys twice.
+    let most = (MOST / k.max(1) as usize).min(BLOCK) / FEW * FEW;
+    let mut later = hashes;
+    while let Some((hashes, rest)) = later.split_at_checked(next_block(later.len(), most)) {
+        if hashes.is_empty() {
+            return;
+        }
+        let mut n = 0;
+        // SAFETY: the caller's; so many hashes have `MOST` positions at most.
+        unsafe {
+            S::each_position(hashes, k, bits, |p| {
+                prefetch(array.as_ptr().wrapping_add(p as usize / 8));
+                *positions.get_unchecked_mut(n) = p;
+                n += 1;
+            });
+        }
+        for p in positions.iter().take(n) {
+            // SAFETY: a position is less than the array's bits.
+            let byte = unsafe { array.get_unchecked_mut(*p as usize / 8) };
+            *byte |= 1u8.rotate_left(*p);
+        }
+        later = rest;
+    }
+}
+
+/// What a byte is that stands for a set bit. SSE2, which every x86-64 processor has, packs the
+/// highest bits of sixteen bytes at once.
+const SET: u8 = 0x80;
+
+/// Packs bytes of 0 or [`SET`] into bits. There are 32 bytes for each four of the array, or part of
+/// four.
+#[inline(always)]
+fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
+    for (out, bytes) in array.chunks_mut(4).zip(bytes.chunks_exact(32)) {
+        let [low, high] = [0, 16].map(|at| bytes.get(at..).and_then(|rest| rest.first_chunk()));
+        let [low, high] = [low, high].map(|half| half.map_or(0, highest_bits));
+        let packed = (low | high << 16).to_le_bytes().map(MaybeUninit::new);
+        match <&mut [_; 4]>::try_from(&mut *out) {
+            Ok(four) => *four = packed,
+            Err(_) => out.iter_mut().zip(packed).for_each(|(out, byte)| *out = byte),
         }
     }
 }
 
-/// How many entries of a list are in a cache line.
-const IN_A_LINE: usize = 64 / size_of::<Key>();
-
-/// What `prefetch_each` does, but line by line, for keys that take up no more lines than they are;
-/// for any others it does nothing, and returns false. With a million keys of 16 bytes, one took 3.2
-/// ns in place of 3.8 with AVX-512, and 3.6 in place of 3.8 with AVX2 (AMD EPYC of the fifth
-/// generation, 2026-11-28).
 #[inline(always)]
-pub(super) fn prefetch_lines(keys: &[Key]) -> bool {
-    let ([first, ..], [.., last]) = (keys, keys) else { return true };
-    let further = last.as_ptr().addr().wrapping_sub(first.as_ptr().addr()) / 64;
-    if further >= keys.len() {
-        return false;
+fn highest_bits(bytes: &[u8; 16]) -> u32 {
+    #[cfg(target_feature = "sse2")]
+    {
+        #[cfg(target_arch = "x86")]
+        use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
+        #[cfg(target_arch = "x86_64")]
+        use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+        // SAFETY: sixteen bytes are loaded; every processor of this target has SSE2.
+        unsafe { _mm_movemask_epi8(_mm_loadu_si128(bytes.as_ptr().cast())) as u32 }
     }
-    let prefetch = |from: *const u8, lines: usize| {
-        let (mut at, mut left) = (from, lines as u32);
-        while left != 0 {
-            prefetch_line(at);
-            at = at.wrapping_add(64);
-            // Otherwise the loop would be written out.
-            left = hidden(left - 1);
-        }
-    };
-    prefetch(first.as_ptr(), further + 1);
-    prefetch(keys.as_ptr().wrapping_add(BLOCK).cast(), keys.len() / IN_A_LINE);
-    true
+    #[cfg(not(target_feature = "sse2"))]
+    bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(byte >> 7))
 }
 
-/// Whether an array is so large that, of keys which lie one after the other, the next must be asked
-/// for: they and their list are in no cache of the core's, and where bits are waited for, too, the
-/// processor no longer asks for them early enough. Without, 500,000 keys of 8 to 64 bytes took 1.47
-/// times as long with AVX-512, 1.1 times with the portable kernel, and 200,000 of them 1.1 and 1.0
-/// times. With 80,000 keys at 10 bits each, from where on it is done, it costs up to 0.04 of the time
-/// in a quiet machine (AMD EPYC of the fifth generation, 2026-11-28).
+/// All of `array`, zeroed.
 #[inline(always)]
-pub(super) const fn is_large(bytes: usize) -> bool {
-    bytes > 3 << 15
-}
-
-/// Asks for memory that will be used soon. Any address will do.
-#[inline(always)]
-pub(super) fn prefetch_line(address: *const u8) {
-    #[cfg(all(leveldb_bloom_asm, target_arch = "x86_64"))]
-    // SAFETY: a hint, which never faults.
+fn zeroed(array: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: every byte is written before it is called a u8.
     unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast())
+        array.as_mut_ptr().write_bytes(0, array.len());
+        &mut *(array as *mut [MaybeUninit<u8>] as *mut [u8])
     }
-    #[cfg(all(leveldb_bloom_asm, target_arch = "aarch64"))]
-    // SAFETY: a hint, which never faults.
-    unsafe {
-        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags))
-    }
-    // No other target has a hint here.
-    let _ = address;
 }

@@ -1,69 +1,39 @@
-//! What the processor and the operating system support, asked without std.
+//! What the processor and the operating system support, found out without std.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-const ASKED: u8 = 1;
+const KNOWN: u8 = 1;
 const AVX2: u8 = 2;
+#[cfg(leveldb_bloom_avx512)]
 const AVX512: u8 = 4;
+#[cfg(leveldb_bloom_avx512)]
 const INTEL: u8 = 8;
-const GATHERS_FAST: u8 = 16;
-const TWO_TURNS: u8 = 32;
 
-/// AVX2 and BMI1/2.
+/// AVX2, BMI1 and BMI2.
 pub(super) fn has_avx2() -> bool {
-    when_choosing() & AVX2 != 0
+    features() & AVX2 != 0
 }
 
-/// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA, VBMI; and AVX2.
+/// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA and VBMI; and AVX2.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn has_avx512() -> bool {
-    when_choosing() & AVX512 != 0
+    features() & AVX512 != 0
 }
 
-/// Whether AVX-512 can be used without slowing down all else: Intel's processors lower their clock
+/// Whether AVX-512 does not slow down the rest of the program: Intel's processors lower their clock
 /// for it.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn prefers_avx512() -> bool {
-    when_choosing() & (AVX512 | INTEL) == AVX512
+    features() & (AVX512 | INTEL) == AVX512
 }
-
-/// Whether the processor does 512 bits in two turns of 256, as AMD's fourth generation (Zen 4)
-/// does. For the AVX-512 kernel, before whose use it was asked whether there is AVX-512.
-#[cfg(leveldb_bloom_avx512)]
-#[inline]
-pub(super) fn takes_two_turns() -> bool {
-    FEATURES.load(Ordering::Relaxed) & TWO_TURNS != 0
-}
-
-/// Whether multiplying a vector of 32-bit numbers takes ten cycles, three times what a single
-/// number takes. For the AVX2 kernel, before whose use it was asked whether there is AVX2.
-#[inline]
-pub(super) fn multiplies_slowly() -> bool {
-    FEATURES.load(Ordering::Relaxed) & INTEL != 0
-}
-
-/// Whether a gather takes less time than as many loads. It does on Intel's processors from Sapphire
-/// Rapids on, which are known by AVX-512's half-precision floats. On many earlier ones gathers are
-/// slowed down, because they could leak other programs' memory (GDS), and AMD's processors make
-/// loads of a gather, which may take longer than loads of one's own.
-pub(super) fn gathers_fast() -> bool {
-    features() & GATHERS_FAST != 0
-}
-
-/// `features`, for the choice of a kernel: once, not wherever one is looked for.
-#[inline(never)]
-fn when_choosing() -> u8 {
-    features()
-}
-
-static FEATURES: AtomicU8 = AtomicU8::new(0);
 
 fn features() -> u8 {
-    // Two threads may both ask, and find the same.
+    static FEATURES: AtomicU8 = AtomicU8::new(0);
+    // Two threads may both look, and find the same.
     match FEATURES.load(Ordering::Relaxed) {
         0 => {
-            let found = ask();
+            let found = look();
             FEATURES.store(found, Ordering::Relaxed);
             found
         }
@@ -71,49 +41,39 @@ fn features() -> u8 {
     }
 }
 
-// Once, not wherever a kernel is looked for: that is half a kilobyte.
-#[inline(never)]
 // __cpuid is a safe function in newer compilers.
 #[allow(unused_unsafe)]
-fn ask() -> u8 {
+fn look() -> u8 {
     // SAFETY: every x86-64 processor has cpuid.
     let (zero, one) = unsafe { (__cpuid(0), __cpuid(1)) };
     let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register & (1 << bit) != 0);
-    // sse3, ssse3, sse4.1, sse4.2, popcnt, osxsave and avx. Processors with AVX have those of SSE,
-    // too, and compilers may use them wherever AVX2 is allowed; but emulators can leave them out.
+    // sse3, ssse3, sse4.1, sse4.2, popcnt, osxsave and avx: compilers may use all of them wherever
+    // AVX2 is allowed, and emulators can leave out some.
     if zero.eax < 7 || !has(one.ecx, &[0, 9, 19, 20, 23, 27, 28]) {
-        return ASKED;
+        return KNOWN;
     }
-    // SAFETY: leaf 0 said that leaf 7 exists; xgetbv needs osxsave, which leaf 1 just showed.
+    // SAFETY: leaf 7 exists, as leaf 0 says; xgetbv needs osxsave, which leaf 1 has.
     let (seven, xcr0) = unsafe { (__cpuid_count(7, 0), xcr0()) };
-    let mut found = ASKED;
-    // As "GenuineIntel" begins.
-    if zero.ebx == u32::from_le_bytes(*b"Genu") {
-        found |= INTEL;
+    // The system keeps xmm and ymm; bmi1, avx2 and bmi2.
+    if !has(xcr0, &[1, 2]) || !has(seven.ebx, &[3, 5, 8]) {
+        return KNOWN;
     }
-    // The system keeps xmm and ymm; bmi1, avx2, bmi2.
-    if has(xcr0, &[1, 2]) && has(seven.ebx, &[3, 5, 8]) {
-        found |= AVX2;
-        // avx512_fp16
-        if found & INTEL != 0 && has(seven.edx, &[23]) {
-            found |= GATHERS_FAST;
-        }
-        // The system keeps opmask and zmm; f, dq, ifma, bw, vl; vbmi.
+    #[cfg(leveldb_bloom_avx512)]
+    {
+        // As "GenuineIntel" begins.
+        let intel = if zero.ebx == u32::from_le_bytes(*b"Genu") { INTEL } else { 0 };
+        // The system keeps opmask and zmm; f, dq, ifma, bw and vl; vbmi.
         if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
-            found |= AVX512;
-            // Family 25, as AMD's third and fourth generations have it; the third has no AVX-512.
-            if (one.eax >> 20) as u8 == 25 - 15 {
-                found |= TWO_TURNS;
-            }
+            return KNOWN | AVX2 | AVX512 | intel;
         }
     }
-    found
+    KNOWN | AVX2
 }
 
 /// # Safety
 /// The processor has xsave and the system uses it.
 #[target_feature(enable = "xsave")]
 unsafe fn xcr0() -> u32 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller's.
     unsafe { _xgetbv(0) as u32 }
 }

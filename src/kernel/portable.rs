@@ -1,53 +1,20 @@
 //! Plain Rust, for every target.
 //!
-//! ```text
-//! for each key: h = hash(key)
-//!     for each p in positions(h, k, bits): set bit p
-//! ```
-//! with these departures:
-//! 1. Four keys are hashed side by side, to the end of the longest: a step of the hash waits for
-//!    the one before, and where a key ends a branch predictor cannot know.
-//! 2. A filter of up to 32 Kbit is built with a *byte* per bit in scratch memory, and packed at the
-//!    end (see `bits::BYTE_PER_BIT_MAX`); one of 64 bits for few keys, or for short ones, is built in
-//!    a register (see `create`).
-//! 3. Remainders are computed by multiplication, for four keys in turn (see `bits`). Exceptions:
-//!    filters asked for one key by one or two probes (see `contains_one` and `contains_two`), and
-//!    targets with 32-bit words. Arrays of 2^31 bits and more, and queries of arrays beyond `FAR`, do
-//!    as the specification does.
-//! 4. Keys are prefetched before they are needed, and so are the bits of an array beyond
-//!    `FAR_TO_SET`.
-//! 5. A query reads four bits before it branches on whether one was clear, because which one that
-//!    is a branch predictor cannot know; a batch of fewer than six probes has no such branch. For a
-//!    single key, an array of 64 bits is read as a word, and three of its bits are looked at before
-//!    the first branch. An array too large for caches is read bit by bit.
+//! What is not as in the specification:
+//! 1. Four keys are hashed side by side, because each step of a hash waits for the one before.
+//! 2. The fewest keys make a filter of 64 bits, which fits in a register.
+//! 3. A remainder is computed by multiplication (see [`Modulus`]).
+//! 4. A query reads four bits before it branches: which of them is clear, a processor cannot guess.
 
-#[cfg(all(target_arch = "x86", target_feature = "sse2"))]
-use core::arch::x86::{_mm_loadu_si128, _mm_movemask_epi8};
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use core::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use super::bits::{self, BYTE_PER_BIT_MAX, Modulus, hidden};
-use super::{Kernel, Key, blocks, scratch};
-use crate::filter::MAX_PROBES;
+use super::blocks::{self, Steps, bits_of, in_blocks};
+use super::hint::{hidden, through_a_branch};
+use super::{Kernel, Key};
+use crate::filter::Filter;
+use crate::hash::{BLOOM_SEED, M};
 use crate::probe;
-use hash::{are_long, hash_compact};
-
-#[cfg(any(leveldb_bloom_avx2, leveldb_bloom_neon))]
-pub(super) use hash::hash;
-pub(crate) use hash::hash_out_of_line;
-pub(super) use hash::{SIDE_BY_SIDE, hash_keys};
-#[cfg(all(test, unix, target_pointer_width = "64", not(miri)))]
-pub(super) use query::FAR;
-#[cfg(all(test, leveldb_bloom_avx2, target_os = "linux", not(miri)))]
-pub(super) use query::contains_one;
-pub(super) use query::{filters_may_match, hash_may_match, keys_may_match, may_match};
-#[cfg(leveldb_bloom_avx2)]
-pub(super) use query::{filters_may_match_by, may_match_by};
-
-mod hash;
-mod query;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "portable",
@@ -61,217 +28,439 @@ pub(super) const KERNEL: Kernel = Kernel {
     filters_may_match,
 };
 
-/// Whether there are so few keys for an array of `bytes` bytes that other kernels take longer than
-/// this one: two keys of 44 bits took 31 ns each, with AVX2 48 and with AVX-512 56; six keys in a
-/// register 5.7 ns in place of 7.5 and 6.1 (AMD EPYC of the fourth generation, 2026-11-23). Long
-/// keys are few only up to the number that is hashed side by side: three of 200 bytes took 120 ns,
-/// with AVX2 275 (Intel Xeon with AMX, 2026-11-26), and four 103, with AVX-512 194 (2026-11-24).
+/// The hash of one key.
 #[inline(always)]
-pub(super) fn are_few(keys: &[Key], k: u32, bytes: usize) -> bool {
-    let few = keys.len() < 4 || fit_a_register(keys, k, bytes);
-    few && (keys.len() <= SIDE_BY_SIDE || !are_long(keys, 2, 200))
-}
-
-/// Whether the array has 64 bits, the fewest that a policy makes, and so few keys that a register
-/// is faster than a byte per bit (if the keys are not long). With one probe, seven keys of up to
-/// four bytes took 15 to 18 ns in place of 23, where stock takes 20 to 23, and nine of one byte 15 in
-/// place of 23 with AVX-512; seven of 16 bytes 24 in place of 22, and fourteen of five bytes 27 in
-/// place of 23 with AVX-512 (AMD EPYC of the fifth generation, 2026-11-29).
-#[inline(always)]
-pub(super) fn fit_a_register(keys: &[Key], k: u32, bytes: usize) -> bool {
-    let fit = match keys {
-        [first, .., last] if (FEW + 1..12).contains(&keys.len()) => {
-            k <= 2 && (first.len() | last.len()) < 8
+pub(super) fn hash(key: Key) -> u32 {
+    let (mut h, mut at, mut left) = (first(key.len()), key.as_ptr(), key.len());
+    // SAFETY: `left` bytes of the key begin at `at`. The last word is read where there was one.
+    unsafe {
+        if left < 4 {
+            let mut tail = 0;
+            while left > 0 {
+                left = hidden(left - 1);
+                tail = tail << 8 | u32::from(at.add(left).read());
+            }
+            return if key.is_empty() { h } else { last_step(h, tail) };
         }
-        _ => keys.len() <= FEW,
-    };
-    bytes == WORD && fit
+        while left >= 16 {
+            for i in 0..4 {
+                h = step(h, word(at.add(4 * i)));
+            }
+            (at, left) = (at.add(16), left - 16);
+        }
+        while left >= 4 {
+            h = step(h, word(at));
+            (at, left) = (at.add(4), hidden(left - 4));
+        }
+        if left == 0 { h } else { last_step(h, tail(word(at.add(left).sub(4)), left)) }
+    }
 }
 
-/// The most keys whose 64 bits are made in a register whatever their number of probes.
-pub(super) const FEW: usize = 6;
+/// A hash before the first step.
+#[inline(always)]
+fn first(len: usize) -> u32 {
+    BLOOM_SEED ^ (len as u32).wrapping_mul(M)
+}
 
-pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if let (Some(k), Ok(word)) = (NonZeroU32::new(k), <&mut Word>::try_from(&mut *array)) {
-        let few = fit_a_register(keys, k.get(), WORD) && !are_long(keys, 1, 250);
-        // There is hardly a step of such keys' hash to wait for: nine keys of four bytes at 2 bits
-        // took 17 ns in place of 29, where stock takes 27, and twelve of 16 bytes 37 in place of 42
-        // (AMD EPYC of the fifth generation, 2026-11-29).
-        let longer = longer_end(keys);
-        if few || longer < 8 || longer.saturating_mul(keys.len()) <= 256 {
-            return create_in_a_register(keys, k, word);
+/// The step for a whole word.
+#[inline(always)]
+fn step(h: u32, word: u32) -> u32 {
+    let h = h.wrapping_add(word).wrapping_mul(M);
+    h ^ (h >> 16)
+}
+
+/// The step for the bytes after the whole words, if there are any.
+#[inline(always)]
+fn last_step(h: u32, tail: u32) -> u32 {
+    let h = h.wrapping_add(tail).wrapping_mul(M);
+    h ^ (h >> 24)
+}
+
+/// The last `len % 4` bytes, some, of a key's last four.
+#[inline(always)]
+fn tail(last: u32, len: usize) -> u32 {
+    // A shift by 32 bits less eight for each byte; the number is taken modulo 32.
+    last.wrapping_shr((len as u32).wrapping_mul(8).wrapping_neg())
+}
+
+/// # Safety
+/// Four bytes can be read there.
+#[inline(always)]
+unsafe fn word(at: *const u8) -> u32 {
+    // SAFETY: the caller's.
+    u32::from_le(unsafe { at.cast::<u32>().read_unaligned() })
+}
+
+pub(super) fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    let (mut fours, mut out) = (keys.chunks_exact(4), hashes.chunks_exact_mut(4));
+    for (keys, hashes) in (&mut fours).zip(&mut out) {
+        if let Ok(four) = keys.try_into() {
+            hashes.copy_from_slice(&hash_four(four));
         }
     }
-    create_in_memory(keys, k, array);
+    for (key, h) in fours.remainder().iter().zip(out.into_remainder()) {
+        *h = hash(*key);
+    }
+}
+
+/// The hashes of four keys, to the end of the longest: where each key ends, a processor cannot
+/// guess.
+#[inline(always)]
+fn hash_four(keys: &[Key; 4]) -> [u32; 4] {
+    let lens = keys.map(Key::len);
+    let least = lens.into_iter().fold(usize::MAX, usize::min);
+    let most = lens.into_iter().fold(0, usize::max);
+    if least < 4 {
+        return keys.map(hash);
+    }
+    let mut h = lens.map(first);
+    for w in 0..least / 4 {
+        for (h, key) in h.iter_mut().zip(keys) {
+            // SAFETY: `w` is less than the whole words of the shortest key.
+            *h = step(*h, unsafe { word(key.as_ptr().add(4 * w)) });
+        }
+    }
+    if least == most && least % 4 == 0 {
+        return h;
+    }
+    for w in least / 4..most / 4 {
+        for (h, key) in h.iter_mut().zip(keys) {
+            // A key that has no more words reads its last four bytes again, and keeps its hash.
+            // SAFETY: the key has four bytes or more (`least`).
+            let next = step(*h, unsafe { word(key.as_ptr().add((4 * w).min(key.len() - 4))) });
+            *h = if w < key.len() / 4 { next } else { *h };
+        }
+    }
+    for (h, key) in h.iter_mut().zip(keys) {
+        // SAFETY: the key has four bytes or more (`least`), and these are its last.
+        let last = unsafe { word(key.as_ptr().add(key.len() - 4)) };
+        let next = last_step(*h, tail(last, key.len()));
+        *h = if key.len() % 4 == 0 { *h } else { next };
+    }
+    h
+}
+
+pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    match <&mut [_; 8]>::try_from(&mut *array) {
+        Ok(array) => *array = word_of(keys, k).to_le_bytes().map(MaybeUninit::new),
+        // SAFETY: every machine can run this kernel.
+        Err(_) => unsafe { blocks::create::<Portable>(keys, k, array) },
+    }
 }
 
 /// An array of 64 bits, the fewest that a policy makes.
-pub(super) type Word = [MaybeUninit<u8>; WORD];
-const WORD: usize = 8;
-
-/// The longer of the first and the last of two keys or more; for a list of fewer `usize::MAX`, which
-/// is no key's length.
 #[inline(always)]
-pub(super) fn longer_end(keys: &[Key]) -> usize {
-    match keys {
-        [first, .., last] => first.len().max(last.len()),
-        _ => usize::MAX,
-    }
-}
-
-/// An array of any size, of as few keys as may be: with a byte per bit, or bits set in place.
-#[inline(never)]
-pub(super) fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    if array.len() <= BYTE_PER_BIT_MAX / 8 {
-        if let Some(modulus) = Modulus::new(array.len()) {
-            // SAFETY: `modulus` was made for this array's length.
-            if unsafe { create_by_bytes(keys, k, modulus, array) } {
-                return;
-            }
-        }
-    }
-    // SAFETY: `hash_keys` and `insert_hashes` of this module are safe functions.
-    unsafe { blocks::insert_keys(hash_keys, insert_hashes, keys, k, bits::zeroed(array)) }
-}
-
-/// An array of 64 bits, in a register. Initialises all of it.
-#[inline(never)]
-pub(super) fn create_in_a_register(keys: &[Key], k: NonZeroU32, array: &mut Word) {
-    at_line!();
-    *array = in_a_register(keys, k);
-}
-
-/// [`create_in_a_register`] inlined.
-#[inline(always)]
-pub(super) fn in_a_register(keys: &[Key], k: NonZeroU32) -> Word {
+fn word_of(keys: &[Key], k: u32) -> u64 {
     let mut word = 0;
     for key in keys {
-        word = with_bits(word, hash_compact(*key), k);
-    }
-    word.to_le_bytes().map(MaybeUninit::new)
-}
-
-/// An array of 64 bits, `word`, with those of a key, too.
-#[inline(always)]
-fn with_bits(mut word: u64, hash: u32, k: NonZeroU32) -> u64 {
-    let (mut sum, delta) = (hash, hash.rotate_right(17));
-    for _ in 0..k.get() {
-        // A remainder by 64 is the last six bits.
-        word |= 1 << (sum % 64);
-        sum = hidden(sum.wrapping_add(delta));
+        let mut sum = hash(*key);
+        let delta = sum.rotate_right(17);
+        for _ in 0..k {
+            word |= 1 << (sum % 64);
+            sum = hidden(sum.wrapping_add(delta) as usize) as u32;
+        }
     }
     word
 }
 
-/// False, with `array` unchanged, where there is no scratch memory.
-///
-/// # Safety
-/// The modulus is of the array's bits.
-unsafe fn create_by_bytes(
-    keys: &[Key],
-    k: u32,
-    modulus: Modulus,
-    array: &mut [MaybeUninit<u8>],
-) -> bool {
-    scratch::with_zeroed((array.len() * 8).next_multiple_of(16), |bytes| {
-        blocks::in_blocks(keys, false, hash_keys, |hashes| {
-            // SAFETY: by the caller's word the modulus is the array's, so that a remainder is less
-            // than its bits, for each of which `bytes` has a byte.
-            let mut set = |p| unsafe { *bytes.get_unchecked_mut(p as usize) = SET };
-            bits::each_sum(hashes, k, |sum| set(modulus.rem(sum)));
-        });
-        pack(bytes, array);
-    })
-}
-
-/// What a byte is that stands for a set bit. SSE2, which every x86-64 processor has, packs the
-/// first bits of sixteen in one instruction.
-pub(super) const SET: u8 = if cfg!(target_feature = "sse2") { 0x80 } else { 1 };
-
-/// Packs bytes of 0 or `SET` into bits, and writes all of `array`. `bytes` has one for each bit,
-/// and eight more where `array` has an odd number of bytes.
-#[inline(always)]
-pub(super) fn pack(bytes: &[u8], array: &mut [MaybeUninit<u8>]) {
-    debug_assert!(bytes.len() >= (array.len() * 8).next_multiple_of(16), "all of it is written");
-    #[cfg(target_feature = "sse2")]
-    {
-        // SAFETY: `chunks_exact` gives sixteen bytes; `cfg` says that every processor of this
-        // target has SSE2.
-        let packed = |sixteen: &[u8]| unsafe {
-            _mm_movemask_epi8(_mm_loadu_si128(sixteen.as_ptr().cast())) as u16
-        };
-        let (mut two, mut sixteen) = (array.chunks_exact_mut(2), bytes.chunks_exact(16));
-        for (out, sixteen) in (&mut two).zip(&mut sixteen) {
-            // SAFETY: `chunks_exact_mut` gives two bytes.
-            unsafe { out.as_mut_ptr().cast::<u16>().write_unaligned(packed(sixteen)) }
-        }
-        if let ([out], Some(sixteen)) = (two.into_remainder(), sixteen.next()) {
-            out.write(packed(sixteen) as u8);
-        }
-    }
-    #[cfg(not(target_feature = "sse2"))]
-    for (out, eight) in array.iter_mut().zip(bytes.chunks_exact(8)) {
-        out.write(bits::packed(eight.try_into().unwrap_or_default()));
-    }
-}
-
 pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
-    // `positions` below has room for no more, whoever calls.
-    let k = k.min(MAX_PROBES);
-    match Modulus::new(array.len()) {
-        Some(modulus) if array.len() > FAR_TO_SET => {
-            for hashes in hashes.chunks(ASKED_FOR / k.max(1) as usize) {
-                let mut positions = [const { MaybeUninit::<u32>::uninit() }; ASKED_FOR];
-                let mut n = 0;
-                for &h in hashes {
-                    let mut sum = h;
-                    for _ in 0..k {
-                        let p = modulus.rem(sum);
-                        blocks::prefetch_line(array.as_ptr().wrapping_add((p / 8) as usize));
-                        // SAFETY: a chunk has `ASKED_FOR` / k hashes at most, with k positions
-                        // each: `n` is less than `ASKED_FOR`.
-                        unsafe { positions.get_unchecked_mut(n) }.write(p);
-                        n += 1;
-                        sum = sum.wrapping_add(h.rotate_right(17));
-                    }
-                }
-                for p in positions.iter().take(n) {
-                    // SAFETY: the loop above wrote the first `n`, each a remainder by the array's
-                    // bits.
-                    unsafe { bits::set_bit(array, p.assume_init()) }
-                }
+    // SAFETY: every machine can run this kernel.
+    unsafe { blocks::insert::<Portable>(hashes, k, array) }
+}
+
+struct Portable;
+
+impl Steps for Portable {
+    #[inline(always)]
+    unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+        hash_keys(keys, hashes);
+    }
+
+    #[inline(always)]
+    unsafe fn each_position(hashes: &[u32], k: u32, bits: NonZeroU32, mut set: impl FnMut(u32)) {
+        let modulus = Modulus::new(bits);
+        each_sum(hashes, k, |sum| set(modulus.rem(sum)));
+    }
+
+    #[inline(always)]
+    unsafe fn each_bit(hashes: &[u32], k: u32, bits: NonZeroU32, mut set: impl FnMut(usize, u8)) {
+        let modulus = Modulus::new(bits);
+        // The number of bits is a multiple of 8: a sum has the last three bits of its remainder.
+        each_sum(hashes, k, |sum| set(modulus.byte(sum), 1u8.rotate_left(sum)));
+    }
+}
+
+/// Calls `f` with h + j * delta for each probe, of four keys in turn. A position is the remainder of
+/// such a sum.
+#[inline(always)]
+fn each_sum(hashes: &[u32], k: u32, mut f: impl FnMut(u32)) {
+    let mut fours = hashes.chunks_exact(4);
+    for four in &mut fours {
+        let Ok(mut sums) = <[u32; 4]>::try_from(four) else { continue };
+        let deltas = sums.map(|h| h.rotate_right(17));
+        for _ in 0..k {
+            for (sum, delta) in sums.iter_mut().zip(deltas) {
+                f(*sum);
+                *sum = sum.wrapping_add(delta);
             }
         }
-        _ => insert(hashes, k, array),
+    }
+    for h in fours.remainder() {
+        let mut sum = *h;
+        for _ in 0..k {
+            f(sum);
+            sum = sum.wrapping_add(h.rotate_right(17));
+        }
     }
 }
 
-/// How many bits are asked for before the first is set: those of a key at least.
-const ASKED_FOR: usize = 512;
-const _: () = assert!(ASKED_FOR >= MAX_PROBES as usize);
+pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
+    may_match_with(|| hash(key), filter, ())
+}
 
-/// In an array of more bytes, the bits of many keys are asked for before the first
-/// is set, and memory is waited for once. With 10 million keys, one took 14 ns in
-/// place of 41, or 13 in place of 23 with AVX2; with 4 million it would be 8 in place
-/// of 5 (AMD EPYC of the fifth generation, 2026-11-22). To keep the positions takes 39
-/// cycles a key, where to compute them again took 45 (2026-11-23). What AVX-512 creates is set in
-/// place as far as its lanes reach: ten million keys took 5.4 ns each in place of 8.6 (2026-11-24).
-pub(super) const FAR_TO_SET: usize = 8 << 20;
+pub(super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
+    may_match_with(|| h, filter, ())
+}
+
+#[inline(always)]
+pub(super) fn may_match_with(hash: impl Fn() -> u32, filter: &[u8], small: impl Small) -> bool {
+    match Filter::parse(filter) {
+        Filter::Probe { array, k } => contains(hash(), k, array, small),
+        other => other == Filter::Always,
+    }
+}
+
+pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    filters_may_match_with(key, filters, results, ())
+}
+
+#[inline(always)]
+pub(super) fn filters_may_match_with(
+    key: Key,
+    filters: &[Key],
+    results: &mut [u8],
+    small: impl Small,
+) -> usize {
+    let (h, mut ones) = (hash(key), 0);
+    for (filter, result) in filters.iter().zip(results) {
+        *result = may_match_with(|| h, filter.as_bytes(), small).into();
+        ones += usize::from(*result);
+    }
+    ones
+}
+
+pub(super) fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
+    let Filter::Probe { array, k } = Filter::parse(filter) else {
+        // The same for every key.
+        let answer = hash_may_match(0, filter);
+        results.fill(answer.into());
+        return usize::from(answer) * results.len();
+    };
+    match Modulus::of(array) {
+        Some(modulus) if k == USUAL => {
+            answer(keys, results, |h| all_set(h, USUAL, |sum| modulus.bit(sum, array)))
+        }
+        Some(modulus) => answer(keys, results, |h| all_set(h, k, |sum| modulus.bit(sum, array))),
+        None => answer(keys, results, |h| probe::contains(h, k, array)),
+    }
+}
+
+/// Writes the answer for each key's hash, and returns how many are true.
+#[inline(always)]
+fn answer(keys: &[Key], results: &mut [u8], contains: impl Fn(u32) -> bool) -> usize {
+    let (mut ones, mut results) = (0, results.iter_mut());
+    let answer_block = |hashes: &[u32]| {
+        for (h, result) in hashes.iter().zip(&mut results) {
+            *result = contains(*h).into();
+            ones += usize::from(*result);
+        }
+    };
+    // SAFETY: every machine can run this kernel.
+    unsafe { in_blocks::<Portable>(keys, answer_block) }
+    ones
+}
+
+/// How another kernel queries small arrays.
+pub(super) trait Small: Copy {
+    /// Whether all bits are set; `None` if the array is not small.
+    fn contains(self, h: u32, k: u32, array: &[u8]) -> Option<bool>;
+}
+
+/// No array is small.
+impl Small for () {
+    #[inline(always)]
+    fn contains(self, _: u32, _: u32, _: &[u8]) -> Option<bool> {
+        None
+    }
+}
+
+/// The number of probes at 10 bits per key, which LevelDB's documentation recommends. Known to the
+/// compiler, their loops need no counter.
+const USUAL: u32 = 6;
+
+/// Whether the bits of all `k` probes of hash `h` are set.
+#[inline(always)]
+fn contains(h: u32, k: u32, array: &[u8], small: impl Small) -> bool {
+    if let Some(answer) = small.contains(h, k, array) {
+        return through_a_branch(answer);
+    }
+    if let (USUAL, Ok(word)) = (k, array.try_into()) {
+        let word = u64::from_le_bytes(word);
+        return through_a_branch(all_set(h, USUAL, |sum| (word >> (sum % 64)) as u8));
+    }
+    if let (1, Some(bits)) = (k, bits_of(array.len())) {
+        // For a single probe a division takes less time than an inverse.
+        // SAFETY: a remainder is less than the array's bits.
+        let byte = unsafe { array.get_unchecked((h % bits / 8) as usize) };
+        return through_a_branch(byte.rotate_right(h) & 1 != 0);
+    }
+    // Out of line, so that the others need not save registers.
+    if k == USUAL { contains_usual(h, array) } else { contains_any(h, k, array) }
+}
 
 #[inline(never)]
-fn insert(hashes: &[u32], k: u32, array: &mut [u8]) {
-    if let Some(modulus) = Modulus::new(array.len()) {
-        let mut set = |sum: u32| {
-            // SAFETY: `modulus` was made for this array's length, so its remainders are less than
-            // the array's bits.
-            let byte = unsafe { array.get_unchecked_mut(modulus.byte(sum, array.len())) };
-            // By the last three bits of the sum: the bits are a multiple of 8.
-            *byte |= 1u8.rotate_left(sum);
+fn contains_usual(h: u32, array: &[u8]) -> bool {
+    match Modulus::of(array) {
+        Some(modulus) => through_a_branch(all_set(h, USUAL, |sum| modulus.bit(sum, array))),
+        None => contains_any(h, USUAL, array),
+    }
+}
+
+#[inline(never)]
+fn contains_any(h: u32, k: u32, array: &[u8]) -> bool {
+    match Modulus::of(array) {
+        Some(modulus) => through_a_branch(all_set(h, k, |sum| modulus.bit(sum, array))),
+        None => probe::contains(h, k, array),
+    }
+}
+
+/// Whether `bit` is odd for all sums.
+#[inline(always)]
+fn all_set(h: u32, k: u32, bit: impl Fn(u32) -> u8) -> bool {
+    const AT_ONCE: u32 = 4;
+    let (mut sum, mut left) = (h, k);
+    let delta = h.rotate_right(17);
+    while left > AT_ONCE {
+        if !next_set(&mut sum, delta, AT_ONCE, &bit) {
+            return false;
+        }
+        left -= AT_ONCE;
+    }
+    next_set(&mut sum, delta, left, &bit)
+}
+
+/// Whether `bit` is odd for the next `n` sums.
+#[inline(always)]
+fn next_set(sum: &mut u32, delta: u32, n: u32, bit: &impl Fn(u32) -> u8) -> bool {
+    let mut all = 1;
+    for _ in 0..n {
+        all &= bit(*sum);
+        *sum = sum.wrapping_add(delta);
+    }
+    all & 1 != 0
+}
+
+/// An array's number of bits, and what it takes to compute remainders by it quickly.
+#[derive(Clone, Copy)]
+struct Modulus {
+    bits: NonZeroU32,
+    /// 2^64 / bits and a little more.
+    #[cfg(target_pointer_width = "64")]
+    inverse: u64,
+}
+
+impl Modulus {
+    #[inline(always)]
+    fn of(array: &[u8]) -> Option<Modulus> {
+        bits_of(array.len()).map(Modulus::new)
+    }
+
+    /// The bit at the position of this sum, in an array with this modulus, as the lowest of the
+    /// result.
+    #[inline(always)]
+    fn bit(self, sum: u32, array: &[u8]) -> u8 {
+        debug_assert_eq!(bits_of(array.len()), Some(self.bits));
+        // SAFETY: a remainder is less than the array's bits.
+        unsafe { array.get_unchecked(self.byte(sum)) }.rotate_right(sum)
+    }
+}
+
+#[cfg(target_pointer_width = "64")]
+impl Modulus {
+    /// The inverse is too large by e: less than 2^13 for fewer than 2^19 bits, and at most 1 for
+    /// more. In units of 2^-64, h * e is then less than 2^45 or 2^32, and 1 / bits is more.
+    #[inline(always)]
+    fn new(bits: NonZeroU32) -> Modulus {
+        let inverse = if bits.get() < 1 << 19 {
+            // In floating point, because many processors divide 64-bit integers slowly. In any
+            // rounding mode the quotient is between the whole numbers around the exact one.
+            let quotient = (1u64 << 52) as f64 / f64::from(bits.get());
+            // SAFETY: finite and at most 2^52.
+            let quotient: i64 = unsafe { quotient.to_int_unchecked() };
+            (quotient as u64 + 1) << 12
+        } else {
+            (u64::MAX / core::num::NonZeroU64::from(bits)).wrapping_add(1)
         };
-        bits::each_sum(hashes, k, &mut set);
-    } else {
-        for &h in hashes {
-            probe::insert(h, k, array);
+        Modulus { bits, inverse }
+    }
+
+    /// `h % bits`, exactly: the error of the inverse adds less than 1 / bits to the fraction, too
+    /// little to reach the next remainder.
+    #[inline(always)]
+    fn rem(self, h: u32) -> u32 {
+        ((self.fraction(h) * u128::from(self.bits.get())) >> 64) as u32
+    }
+
+    /// `h % bits / 8`.
+    #[inline(always)]
+    fn byte(self, h: u32) -> usize {
+        ((self.fraction(h) * u128::from(self.bits.get() / 8)) >> 64) as usize
+    }
+
+    /// The fraction of h / bits, in units of 2^-64.
+    #[inline(always)]
+    fn fraction(self, h: u32) -> u128 {
+        self.inverse.wrapping_mul(h.into()).into()
+    }
+}
+
+#[cfg(not(target_pointer_width = "64"))]
+impl Modulus {
+    fn new(bits: NonZeroU32) -> Modulus {
+        Modulus { bits }
+    }
+
+    fn rem(self, h: u32) -> u32 {
+        h % self.bits
+    }
+
+    fn byte(self, h: u32) -> usize {
+        (h % self.bits / 8) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a remainder by multiplication would be wrong first: at both ends of a multiple.
+    #[test]
+    fn remainders_at_multiples() {
+        let small = 1..=70_000usize;
+        let large = (17..28)
+            .flat_map(|log| [-1, 0, 1, 12_345].map(|by| (1usize << log).wrapping_add_signed(by)));
+        for bytes in small.chain(large) {
+            let Some(bits) = bits_of(bytes) else { continue };
+            let (modulus, most) = (Modulus::new(bits), u32::MAX / bits);
+            for quotient in [0, 1, 2, most / 2, most - 1, most] {
+                let multiple = bits.get() * quotient.min(most);
+                let last = multiple.saturating_add(bits.get() - 1);
+                for h in [multiple, multiple.wrapping_sub(1), last] {
+                    assert_eq!(modulus.rem(h), h % bits, "{h} % {bits}");
+                    assert_eq!(modulus.byte(h), (h % bits / 8) as usize, "byte of {h} % {bits}");
+                }
+            }
+            assert_eq!(modulus.rem(u32::MAX), u32::MAX % bits);
         }
     }
 }
