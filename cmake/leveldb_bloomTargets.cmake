@@ -17,7 +17,7 @@
 # leveldb_bloom::source
 #     leveldb_bloom_policy.cc, to compile into a LevelDB that leaves out util/bloom.cc. Link it
 #     PRIVATE: everything that it is linked to compiles the file. LevelDB's own CMakeLists.txt
-#     links without such keywords, which then nobody else may use; ctest/originals/project in our
+#     links without such keywords, which then nobody else may use; ctest/originals in our
 #     sources shows what to write there.
 
 if(TARGET leveldb_bloom::leveldb_bloom)

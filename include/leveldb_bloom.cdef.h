@@ -14,9 +14,9 @@ enum {
 
 struct leveldb_bloom_builder;
 
-struct leveldb_bloom_policy;
-
 struct leveldb_filterpolicy_t;
+
+struct leveldb_bloom_policy;
 
 struct leveldb_bloom_vtable {
   void (*destructor)(void *state);
@@ -66,6 +66,10 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
 
 void leveldb_filterpolicy_destroy(struct leveldb_filterpolicy_t *policy);
 
+struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
+
+const char *leveldb_bloom_active(void);
+
 struct leveldb_bloom_policy *leveldb_bloom_policy_create(int bits_per_key);
 
 void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
@@ -84,9 +88,7 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_create_goleveldb(int bits_per_
 
 struct leveldb_bloom_policy *leveldb_bloom_policy_shared(int bits_per_key);
 
-struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
-
-size_t leveldb_bloom_live_policies(void);
+const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
 
 const struct leveldb_bloom_vtable *leveldb_bloom_vtable(void);
 
@@ -97,6 +99,8 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
                                   const size_t *key_lengths,
                                   size_t num_keys,
                                   size_t *filter_length);
+
+void leveldb_bloom_free(void *memory);
 
 int leveldb_bloom_fill_filter(const struct leveldb_bloom_policy *policy,
                               const struct leveldb_bloom_slice *keys,
@@ -174,9 +178,9 @@ size_t leveldb_bloom_filters_may_match(const char *key,
                                        size_t num_filters,
                                        uint8_t *results);
 
-uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
-
 uint8_t leveldb_bloom_hash_may_match(uint32_t hash, const char *filter, size_t filter_length);
+
+uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
 
 struct leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key);
 
@@ -213,13 +217,10 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
                                  char *filter,
                                  size_t filter_length);
 
-int leveldb_bloom_union(char *into, size_t into_length, const char *from, size_t from_length);
-
-double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys);
-
-int leveldb_bloom_bits_per_key_for(double false_positive_rate, size_t num_keys);
-
-const char *leveldb_bloom_validate(int bits_per_key);
+int leveldb_bloom_union(char *into,
+                        size_t into_length,
+                        const char *from,
+                        size_t from_length);
 
 int leveldb_bloom_inspect(const char *filter,
                           size_t filter_length,
@@ -232,14 +233,16 @@ size_t leveldb_bloom_positions(const char *key,
                                uint64_t *positions,
                                size_t capacity);
 
+double leveldb_bloom_false_positive_rate(int bits_per_key,
+                                         size_t num_keys);
+
+int leveldb_bloom_bits_per_key_for(double false_positive_rate,
+                                   size_t num_keys);
+
+const char *leveldb_bloom_validate(int bits_per_key);
+
 const char *leveldb_bloom_status_message(int status);
 
 const char *leveldb_bloom_version(void);
 
 int leveldb_bloom_version_number(void);
-
-void leveldb_bloom_free(void *memory);
-
-const char *leveldb_bloom_kernel(const struct leveldb_bloom_policy *policy);
-
-const char *leveldb_bloom_active(void);

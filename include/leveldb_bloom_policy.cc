@@ -5,9 +5,7 @@
 // Unlike the object the library makes for a LevelDB it does not know, this one is compiled with
 // the std::string it appends to.
 
-#include <algorithm>
 #include <cstddef>
-#include <new>
 #include <string>
 #include <type_traits>
 
@@ -34,35 +32,19 @@ namespace leveldb {
 
 namespace {
 
-// Forks of older ones, as Basho's, find no key by filters of this name that are not of their format.
+// Forks of older ones, such as Basho's, find no keys with filters that are not in their format.
 static_assert(kMajorVersion > 1 || kMinorVersion >= 18,
               "LevelDB's bloom policy had another name before 1.18; keep util/bloom.cc");
 
-// A list of Slices is handed over as it is. Slice's members are private, so their order cannot be
-// asked for here; it has been {const char* data_; size_t size_;} since the first LevelDB, and the
-// tests of leveldb_bloom compare filters byte for byte, which would show any other.
+// A list of Slices is passed as it is. Slice's members are private, so their order cannot be checked
+// here; it has been {const char* data_; size_t size_;} since the first LevelDB.
 static_assert(std::is_standard_layout<Slice>::value &&
                   sizeof(Slice) == sizeof(leveldb_bloom_slice) &&
                   alignof(Slice) == alignof(leveldb_bloom_slice),
               "leveldb::Slice is not a pointer and a size");
 
-// Whether dst can grow by `size` bytes. resize throws where it cannot, and LevelDB is commonly
-// built without exceptions, where that ends the process.
-bool CanGrow(const std::string& dst, size_t size) {
-  if (size <= dst.capacity() - dst.size()) return true;
-  if (size > dst.max_size() - dst.size()) return false;
-  // Strings that grow ask for twice what they have, and some fill up pages then.
-  const size_t kPage = 4096;
-  if (dst.capacity() > (dst.max_size() - kPage) / 2) return false;
-  const size_t asked = std::max(dst.size() + size, 2 * dst.capacity()) + kPage;
-  // volatile: compilers may drop an allocation that nobody reads, and call it a success.
-  void* volatile memory = ::operator new(asked, std::nothrow);
-  ::operator delete(memory);
-  return memory != nullptr;
-}
-
-// clang's -fsanitize=cfi takes a function that it has not compiled for an attacker's when it is called
-// by a pointer. The callbacks are the library's, and the table that has them cannot be written to.
+// clang's -fsanitize=cfi stops calls by pointer of functions that it has not compiled. The callbacks
+// are the library's, and their table cannot be written to.
 #ifdef __clang__
 #define LEVELDB_BLOOM_CALLS_LIBRARY __attribute__((no_sanitize("cfi-icall")))
 #else
@@ -87,19 +69,15 @@ class LeveldbBloomPolicy : public FilterPolicy {
     const size_t num_keys = n > 0 ? static_cast<size_t>(n) : 0;
     const size_t init_size = dst->size();
     const size_t size = leveldb_bloom_filter_size(policy_, num_keys);
-    if (size != 0 && CanGrow(*dst, size)) {
-      dst->resize(init_size + size);
-      if (leveldb_bloom_fill_filter(policy_,
-                                    reinterpret_cast<const leveldb_bloom_slice*>(keys), num_keys,
-                                    &(*dst)[init_size], size) == LEVELDB_BLOOM_OK) {
-        return;
-      }
+    dst->resize(init_size + size);
+    if (size == 0 ||
+        leveldb_bloom_fill_filter(policy_, reinterpret_cast<const leveldb_bloom_slice*>(keys),
+                                  num_keys, &(*dst)[init_size], size) != LEVELDB_BLOOM_OK) {
+      // No filter can be made. LevelDB takes an empty one for "no keys"; a number of probes above 30
+      // means "any key".
       dst->resize(init_size);
+      dst->append("\0\x1f", 2);
     }
-    // No filter can be made. LevelDB never asks for it again and takes an empty one for "no keys";
-    // a number of probes above 30 means "any key". Where not even that fits, the string throws, as
-    // it does with LevelDB's filter.
-    dst->append("\0\x1f", 2);
   }
 
   // Through the callbacks rather than leveldb_bloom_key_may_match: they know the policy, which

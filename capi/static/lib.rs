@@ -1,42 +1,56 @@
 //! The static C library: `libleveldb_bloom.a`.
 //!
-//! libleveldb.a defines LevelDB's own names too, so ours are weak here, which Rust cannot say:
+//! libleveldb.a defines LevelDB's own names, too, so ours are weak here, which Rust cannot express:
 //! leveldb_names.c defines them, by what this file offers it.
 
 #![no_std]
 #![allow(clippy::missing_safety_doc, reason = "the texts are for the C header")]
 
-#[path = "../exports.rs"]
-pub mod exports;
+#[path = "../runtime.rs"]
+mod runtime;
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr;
 
-use bloom::ffi::abi::{CreateFilter, CreatePolicy, Destructor, KeyMayMatch, Name};
-use bloom::ffi::leveldb::{self, Link};
-use exports::leveldb_filterpolicy_t;
+use leveldb_bloom_capi::api::callbacks::Callbacks;
+use leveldb_bloom_capi::host::{
+    self, CreateFilter, CreatePolicy, CxxPolicy, Destructor, KeyMayMatch, Link, Name,
+};
 
-unsafe extern "C" {
-    /// The host's leveldb_filterpolicy_create; `None` where the link has no definition but ours.
-    safe fn leveldb_bloom_linked_create() -> Option<CreatePolicy>;
-    /// Whether the link took another definition of leveldb::NewBloomFilterPolicy than ours.
-    safe fn leveldb_bloom_linked_elsewhere() -> c_int;
-    /// Not 0 where leveldb_bloom_policy.cc is in the link, which then has that definition.
-    safe fn leveldb_bloom_linked_source() -> c_int;
+/// What the linker took for LevelDB's names, and our definitions of them.
+#[repr(C)]
+struct Names {
+    create: CreatePolicy,
+    our_create: CreatePolicy,
+    new_policy: *const c_void,
+    our_new_policy: *const c_void,
+    /// Not NULL where leveldb_bloom_policy.cc is in the link.
+    compiled_in: *const c_char,
 }
 
-/// What the linker decided.
+unsafe extern "C" {
+    /// In leveldb_names.c; the linker or the loader fills it in.
+    static leveldb_bloom_names: Names;
+}
+
 fn link() -> Link {
-    let create = leveldb_bloom_linked_create();
-    if leveldb_bloom_linked_source() != 0 {
-        return Link::Source { create };
+    // SAFETY: defined in leveldb_names.c, with this layout. Read as volatile, because the linker and
+    // not the compiler decides what is equal.
+    let names = unsafe { (&raw const leveldb_bloom_names).read_volatile() };
+    let is_ours = ptr::fn_addr_eq(names.create, names.our_create);
+    let is_source_build = !names.compiled_in.is_null();
+    Link {
+        is_static: true,
+        create: (!is_ours).then_some(names.create),
+        is_another_first: names.new_policy != names.our_new_policy && !is_source_build,
+        is_source_build,
     }
-    Link::Static { create, elsewhere: leveldb_bloom_linked_elsewhere() != 0 }
 }
 
 /// For leveldb_names.c.
 #[unsafe(no_mangle)]
-extern "C" fn leveldb_bloom_names_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
-    leveldb::new_bloom_filter_policy(bits_per_key, leveldb_bloom_linked_create()).cast()
+extern "C" fn leveldb_bloom_names_create_bloom(bits_per_key: c_int) -> *mut CxxPolicy {
+    host::new_bloom_filter_policy(bits_per_key, link())
 }
 
 /// For leveldb_names.c.
@@ -47,15 +61,27 @@ unsafe extern "C" fn leveldb_bloom_names_create(
     create_filter: Option<CreateFilter>,
     key_may_match: Option<KeyMayMatch>,
     name: Option<Name>,
-) -> *mut leveldb_filterpolicy_t {
-    let callbacks = (destructor, create_filter, key_may_match, name);
-    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
-    unsafe { leveldb::filterpolicy_create(state, callbacks, leveldb_bloom_linked_create()).cast() }
+) -> *mut CxxPolicy {
+    let callbacks = Callbacks { destructor, create_filter, key_may_match, name };
+    // SAFETY: the C caller's promise.
+    unsafe { host::filterpolicy_create(state, callbacks, link()) }
 }
 
 /// For leveldb_names.c.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn leveldb_bloom_names_destroy(policy: *mut leveldb_filterpolicy_t) {
-    // SAFETY: the C caller's promise, as LevelDB's header asks for it.
-    unsafe { leveldb::filterpolicy_destroy(policy.cast()) }
+unsafe extern "C" fn leveldb_bloom_names_destroy(policy: *mut CxxPolicy) {
+    // SAFETY: the C caller's promise.
+    unsafe { host::filterpolicy_destroy(policy) }
+}
+
+/// As in the shared library.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_filterpolicy_shared(bits_per_key: c_int) -> *mut CxxPolicy {
+    host::shared_filter_policy(bits_per_key, link())
+}
+
+/// As in the shared library.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_active() -> *const c_char {
+    host::active(link()).as_ptr()
 }

@@ -1,21 +1,19 @@
-//! include/leveldb_bloom.h is generated from the exports, and include/leveldb_bloom.cdef.h from it;
-//! this test says when they were not.
+//! include/leveldb_bloom.h is generated from the exported functions, and include/leveldb_bloom.cdef.h
+//! from that. This test fails when they were not.
 //!
-//! `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes them anew.
+//! `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes them.
 
 use std::fmt::Write;
 use std::path::Path;
 
 const PREFACE: &str = "\
-/* LevelDB's built-in bloom filter, byte for byte, as a library of its own.
- *
- * Generated from capi/exports.rs and capi/shared/lib.rs (this comment from capi/shared/tests/header.rs):
- * change those.
- *
- * Filters made here are read by LevelDB and the other way round. Ways to use them:
+/**
+ * \\file
+ * LevelDB's built-in bloom filter, byte for byte, as a library of its own. Filters made here are read
+ * by LevelDB and the other way round. Ways to use them:
  *
  *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
- *     of libleveldb and existing programs use it unchanged;
+ *     of libleveldb, and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
  *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
  *     pointers, from flat memory (offsets or keys of one length), or key by key with a builder;
@@ -24,12 +22,11 @@ const PREFACE: &str = "\
  * Ownership: what a function named *_create returns belongs to the caller, and is given back with
  * its *_destroy (or leveldb_bloom_free for filters). A policy must live until the last database
  * that uses it is closed; a shared one always does. errno changes only through malloc, or where an
- * environment variable makes the library write; looking for the host clears dlerror's message.
+ * environment variable makes the library write; looking for LevelDB clears dlerror's message.
  *
  * Threads: everything here may be called from any thread. A policy is immutable; any number of
  * threads may use one while none destroys it. Making a policy or a builder reads the environment, and
- * so does the first query without a policy, or for what is active; no other thread may change it
- * meanwhile.
+ * so does the first query without a policy; no other thread may change it at the same time.
  *
  * Odd input gets an answer, never a crash: NULL policies, negative numbers of bits or keys, sizes
  * that overflow and filters of any bytes are described at each function. A pointer that is not NULL
@@ -41,20 +38,20 @@ const PREFACE: &str = "\
  * say so: LEVELDB_BLOOM_INVALID_ARGUMENT, or NULL from leveldb_bloom_create_filter, and nothing is
  * written. The functions that only answer (leveldb_bloom_key_may_match and _keys_may_match,
  * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
- * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL;
- * with no keys, nothing of theirs is looked at.
+ * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL.
  *
- * When not to use a bloom filter policy: with a comparator that calls keys of different bytes
+ * When not to use a bloom filter policy: with a comparator that treats keys of different bytes as
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
  * database would no longer find such keys.
  *
  * With the environment variable LEVELDB_BLOOM_STATS set to \"stderr\" or a file's path when a policy
- * is created, the policy appends a line of JSON there when it is destroyed, or when the process
- * returns from main or calls exit or quick_exit (a Go program does neither), and another of what it
- * does after that: what it made, what it was asked, and how it reached the database.
- * LEVELDB_BLOOM_CHECK reports the use of destroyed policies (see leveldb_bloom_live_policies).
- * Otherwise the library only writes that it refuses a value of one of its variables, or why it stops
- * a program that it cannot serve. */";
+ * is created, the policy appends lines of JSON there: when it is created, when it is first used, and
+ * when it is destroyed or the process exits. They say what it made and answered, and how its filters
+ * reached the database. Otherwise the library only writes that it refuses a value of
+ * LEVELDB_BLOOM_KERNEL, or why it stops a program that it cannot serve.
+ *
+ * Generated from the Rust sources in capi/; change those.
+ */";
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -68,7 +65,7 @@ fn the_header_is_the_generated_one() {
         cpp_compat: true,
         no_includes: true,
         sys_includes: vec!["stddef.h".into(), "stdint.h".into()],
-        documentation_style: cbindgen::DocumentationStyle::C,
+        documentation_style: cbindgen::DocumentationStyle::Doxy,
         usize_is_size_t: true,
         line_length: 100,
         ..cbindgen::Config::default()
@@ -83,11 +80,39 @@ fn the_header_is_the_generated_one() {
             + number(env!("CARGO_PKG_VERSION_MINOR")) * 100
             + number(env!("CARGO_PKG_VERSION_PATCH")),
     ));
+    for (rust, c) in [
+        ("Policy", "leveldb_bloom_policy"),
+        ("Builder", "leveldb_bloom_builder"),
+        ("Slice", "leveldb_bloom_slice"),
+        ("Callbacks", "leveldb_bloom_vtable"),
+        ("Info", "leveldb_bloom_info"),
+        ("CxxPolicy", "leveldb_filterpolicy_t"),
+    ] {
+        config.export.rename.insert(rust.into(), c.into());
+    }
     // C++ programs have <leveldb/filter_policy.h> for this one.
     config.export.exclude.push("_ZN7leveldb20NewBloomFilterPolicyEi".into());
     let mut generated = Vec::new();
-    cbindgen::Builder::new()
-        .with_src(Path::new(ROOT).join("capi/shared/lib.rs"))
+    // In the order of the header.
+    let sources = [
+        "src/status.rs",
+        "src/door.rs",
+        "src/host/abi.rs",
+        "src/policy/mod.rs",
+        "shared/names.rs",
+        "src/api/policy.rs",
+        "src/api/callbacks.rs",
+        "src/api/create.rs",
+        "src/api/query.rs",
+        "src/api/builder.rs",
+        "src/api/inspect.rs",
+        "src/api/sizing.rs",
+    ];
+    let capi = Path::new(ROOT).join("capi");
+    let builder = sources
+        .iter()
+        .fold(cbindgen::Builder::new(), |builder, source| builder.with_src(capi.join(source)));
+    builder
         .with_config(config)
         .generate()
         .expect("the exports can be parsed")
@@ -128,7 +153,7 @@ fn committed_is_generated(name: &str, generated: &str) {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == generated,
-        "{name} is not what the exports say; `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes it anew"
+        "{name} differs from the exported functions; `WRITE=1 cargo test -p leveldb-bloom-shared --test header` writes it"
     );
 }
 
