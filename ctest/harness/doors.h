@@ -1,9 +1,12 @@
-// The doors into the library: every way in which a program can make and ask a filter. The same
+// The doors into the library: every way in which a program can make and query a filter. The same
 // tests run through all of them.
 
 #ifndef LEVELDB_BLOOM_HARNESS_DOORS_H_
 #define LEVELDB_BLOOM_HARNESS_DOORS_H_
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <ostream>
@@ -11,24 +14,19 @@
 #include <string>
 #include <vector>
 
-#include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 #include <leveldb_bloom.h>
+
+#include "statistics.h"
 
 namespace harness {
 
 using leveldb::FilterPolicy;
 using leveldb::Slice;
 
-// What leveldb_bloom_active says where the doors below are ours.
-#ifdef HARNESS_HOST
-constexpr char kActive[] = "leveldb_bloom (append-cxx11)";
-// A linker takes nothing from an archive that nobody refers to: as a program with a database does.
-__attribute__((used)) inline const auto host = &leveldb::DestroyDB;
-#else
-constexpr char kActive[] = "leveldb_bloom (no LevelDB found)";
-#endif
+// How this program was linked: see way.cc.
+extern const bool kHasLevelDB;
 
 class Door {
  public:
@@ -81,12 +79,40 @@ struct KeyArrays {
   std::vector<size_t> lengths;
 };
 
-// leveldb_bloom_create_filter and leveldb_bloom_key_may_match.
-class FunctionsDoor : public Door {
+inline const leveldb_bloom_slice* AsC(const std::vector<Slice>& slices) {
+  static_assert(sizeof(Slice) == sizeof(leveldb_bloom_slice), "one layout");
+  return reinterpret_cast<const leveldb_bloom_slice*>(slices.data());
+}
+
+// The callback table, called as LevelDB's C API would.
+class CallbacksDoor : public Door {
  public:
-  explicit FunctionsDoor(int bits_per_key)
+  explicit CallbacksDoor(int bits_per_key)
       : policy_(NotNull(leveldb_bloom_policy_create(bits_per_key))) {}
-  ~FunctionsDoor() override { leveldb_bloom_policy_destroy(policy_); }
+  ~CallbacksDoor() override { table_->destructor(policy_); }
+
+  void AppendFilter(const std::vector<Slice>& keys, std::string* destination) const override {
+    const KeyArrays arrays(keys);
+    size_t length = 0;
+    char* filter = NotNull(table_->create_filter(policy_, arrays.keys.data(), arrays.lengths.data(),
+                                                 static_cast<int>(keys.size()), &length));
+    destination->append(filter, length);
+    std::free(filter);
+  }
+  bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
+    return table_->key_may_match(policy_, key.data(), key.size(), filter.data(), filter.size()) != 0;
+  }
+  const char* Name() const override { return table_->name(policy_); }
+
+ protected:
+  const struct leveldb_bloom_vtable* const table_ = leveldb_bloom_vtable();
+  leveldb_bloom_policy* const policy_;
+};
+
+// leveldb_bloom_create_filter, leveldb_bloom_key_may_match and leveldb_bloom_keys_may_match.
+class FunctionsDoor : public CallbacksDoor {
+ public:
+  using CallbacksDoor::CallbacksDoor;
 
   void AppendFilter(const std::vector<Slice>& keys, std::string* destination) const override {
     const KeyArrays arrays(keys);
@@ -97,8 +123,8 @@ class FunctionsDoor : public Door {
     leveldb_bloom_free(filter);
   }
   bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
-    const uint8_t one = leveldb_bloom_key_may_match(key.data(), key.size(), filter.data(),
-                                                    filter.size());
+    const uint8_t one =
+        leveldb_bloom_key_may_match(key.data(), key.size(), filter.data(), filter.size());
     const char* const keys[] = {key.data(), key.data()};
     const size_t lengths[] = {key.size(), key.size()};
     uint8_t answers[] = {7, 7};
@@ -109,10 +135,6 @@ class FunctionsDoor : public Door {
     }
     return one != 0;
   }
-  const char* Name() const override { return leveldb_bloom_vtable()->name(policy_); }
-
- protected:
-  leveldb_bloom_policy* const policy_;
 };
 
 // leveldb_bloom_fill_filter, over memory that was not zeroed.
@@ -124,90 +146,104 @@ class BufferDoor : public FunctionsDoor {
     const size_t start = destination->size();
     const size_t length = leveldb_bloom_filter_size(policy_, keys.size());
     destination->resize(start + length, '\xa5');
-    static_assert(sizeof(Slice) == sizeof(leveldb_bloom_slice), "one layout");
-    const int status = leveldb_bloom_fill_filter(
-        policy_, reinterpret_cast<const leveldb_bloom_slice*>(keys.data()), keys.size(),
-        &(*destination)[start], length);
-    if (status != LEVELDB_BLOOM_OK) throw std::runtime_error("fill_filter");
+    if (leveldb_bloom_fill_filter(policy_, AsC(keys), keys.size(), &(*destination)[start],
+                                  length) != LEVELDB_BLOOM_OK) {
+      throw std::runtime_error("fill_filter");
+    }
   }
 };
 
-// The callback table, called as LevelDB's C API would.
-class CallbacksDoor : public Door {
- public:
-  explicit CallbacksDoor(int bits_per_key)
-      : state_(NotNull(leveldb_bloom_policy_create(bits_per_key))) {}
-  ~CallbacksDoor() override { table_->destructor(state_); }
-
-  void AppendFilter(const std::vector<Slice>& keys, std::string* destination) const override {
-    const KeyArrays arrays(keys);
-    size_t length = 0;
-    char* filter = NotNull(table_->create_filter(state_, arrays.keys.data(), arrays.lengths.data(),
-                                                 static_cast<int>(keys.size()), &length));
-    destination->append(filter, length);
-    // As LevelDB does.
-    std::free(filter);
-  }
-  bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
-    return table_->key_may_match(state_, key.data(), key.size(), filter.data(), filter.size()) != 0;
-  }
-  const char* Name() const override { return table_->name(state_); }
-
- private:
-  const struct leveldb_bloom_vtable* const table_ = leveldb_bloom_vtable();
-  leveldb_bloom_policy* const state_;
-};
-
-struct DoorKind {
-  const char* name;
-  std::unique_ptr<Door> (*open)(int bits_per_key);
-  // What the statistics call the way once a filter was made, and whether they count its queries
-  // (those that name no policy cannot be counted).
-  const char* route;
-  bool counts_queries;
-};
-
-inline std::ostream& operator<<(std::ostream& out, const DoorKind& kind) {
-  return out << kind.name;
-}
-
-inline leveldb_filterpolicy_t* CreatePolicyOfCallbacks(
-    int bits_per_key, decltype(&leveldb_filterpolicy_create) create) {
+inline leveldb_filterpolicy_t* PolicyOfCallbacks(
+    int bits_per_key, decltype(&leveldb_filterpolicy_create) create = leveldb_filterpolicy_create) {
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
   return create(NotNull(leveldb_bloom_policy_create(bits_per_key)), table->destructor,
                 table->create_filter, table->key_may_match, table->name);
 }
 
+struct DoorKind {
+  const char* name;
+  std::unique_ptr<Door> (*open)(int bits_per_key);
+  const char* route;
+  // Queries that name no policy cannot be counted.
+  bool counts_queries;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const DoorKind& kind) { return out << kind.name; }
+
 inline std::vector<DoorKind> Doors() {
   using Opened = std::unique_ptr<Door>;
-  return {
-      {"Factory",
-       [](int bits) -> Opened {
+  std::vector<DoorKind> doors = {
+      {"Cpp", [](int bits) -> Opened {
          return std::make_unique<PolicyDoor>(leveldb::NewBloomFilterPolicy(bits));
-       },
-       "append-cxx11", true},
-      {"FactoryOfC",
-       [](int bits) -> Opened {
+       }, "append-cxx11", true},
+      {"C", [](int bits) -> Opened {
          return std::make_unique<PolicyDoor>(leveldb_filterpolicy_create_bloom(bits));
-       },
-       "append-cxx11", true},
-      {"Functions",
-       [](int bits) -> Opened { return std::make_unique<FunctionsDoor>(bits); },
+       }, "append-cxx11", true},
+      {"Functions", [](int bits) -> Opened { return std::make_unique<FunctionsDoor>(bits); },
        "callbacks", false},
-      {"Buffer",
-       [](int bits) -> Opened { return std::make_unique<BufferDoor>(bits); },
+      {"Buffer", [](int bits) -> Opened { return std::make_unique<BufferDoor>(bits); },
        "buffer", false},
-      {"Callbacks",
-       [](int bits) -> Opened { return std::make_unique<CallbacksDoor>(bits); },
-       "callbacks", true},
-      {"PolicyOfCallbacks",
-       [](int bits) -> Opened {
-         return std::make_unique<PolicyDoor>(
-             CreatePolicyOfCallbacks(bits, leveldb_filterpolicy_create));
-       },
+      {"Callbacks", [](int bits) -> Opened { return std::make_unique<CallbacksDoor>(bits); },
        "callbacks", true},
   };
+  if (kHasLevelDB) {
+    doors.push_back({"PolicyOfCallbacks", [](int bits) -> Opened {
+      return std::make_unique<PolicyDoor>(PolicyOfCallbacks(bits));
+    }, "callbacks", true});
+  }
+  return doors;
 }
+
+// A door that compares its own count with the library's when it is closed: another filter that
+// answered in our place would be found out.
+class CountedDoor : public Door {
+ public:
+  CountedDoor(const DoorKind& kind, int bits_per_key)
+      : kind_(kind), bits_per_key_(bits_per_key), door_(kind.open(bits_per_key)) {}
+
+  ~CountedDoor() override {
+    door_.reset();
+    SCOPED_TRACE(kind_.name);
+    const std::vector<Line> lines = statistics_.Take();
+    EXPECT_EQ(1u, lines.size()) << "one policy of the library";
+    for (const Line& line : lines) {
+      EXPECT_EQ(std::max(bits_per_key_, 0), static_cast<int>(line.Number("bits_per_key")));
+      EXPECT_EQ(filters_, line.Number("filters"));
+      EXPECT_EQ(keys_, line.Number("keys"));
+      EXPECT_EQ(filter_bytes_, line.Number("filter_bytes"));
+      EXPECT_EQ(kind_.counts_queries ? queries_ : 0, line.Number("queries"));
+      EXPECT_EQ(kind_.counts_queries ? negatives_ : 0, line.Number("negatives"));
+      EXPECT_EQ(filters_ == 0 ? "none" : kind_.route, line.Text("route"));
+    }
+  }
+
+  void AppendFilter(const std::vector<Slice>& keys, std::string* destination) const override {
+    const size_t before = destination->size();
+    door_->AppendFilter(keys, destination);
+    filters_++;
+    keys_ += keys.size();
+    filter_bytes_ += destination->size() - before;
+  }
+
+  bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
+    const bool answer = door_->KeyMayMatch(key, filter);
+    queries_++;
+    negatives_ += !answer;
+    return answer;
+  }
+
+  const char* Name() const override { return door_->Name(); }
+
+ private:
+  // Before the door: a policy counts if the environment says so when it is made.
+  Statistics statistics_;
+  const DoorKind kind_;
+  const int bits_per_key_;
+  std::unique_ptr<Door> door_;
+  mutable uint64_t filters_ = 0, keys_ = 0, filter_bytes_ = 0, queries_ = 0, negatives_ = 0;
+};
+
+inline std::string DoorName(const testing::TestParamInfo<DoorKind>& info) { return info.param.name; }
 
 }  // namespace harness
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "keys.h"
-#include "observed_hash.h"
 #include "stock.h"
 
 namespace harness {
@@ -93,6 +92,24 @@ std::vector<Query> Queries() {
   return queries;
 }
 
+// The hash of a key. A filter with one probe holds one bit of it: hash % bits. No two 32-bit hashes agree
+// on both remainders, because the least common multiple of the two sizes is more than 2^32.
+uint32_t HashOf(const leveldb::FilterPolicy& one_bit_per_key, const std::string& key) {
+  constexpr uint32_t kBits[] = {1 << 19, 8 * ((1 << 14) - 1)};
+  uint32_t remainders[2];
+  for (int i = 0; i < 2; i++) {
+    const std::vector<leveldb::Slice> copies(kBits[i], key);
+    std::string filter;
+    one_bit_per_key.CreateFilter(copies.data(), static_cast<int>(kBits[i]), &filter);
+    const size_t byte = filter.find_first_not_of('\0');
+    remainders[i] = static_cast<uint32_t>(byte * 8) + static_cast<uint32_t>(__builtin_ctz(filter[byte]));
+  }
+  for (uint64_t hash = remainders[0]; hash <= UINT32_MAX; hash += kBits[0]) {
+    if (hash % kBits[1] == remainders[1]) return static_cast<uint32_t>(hash);
+  }
+  throw std::runtime_error("no hash has these remainders");
+}
+
 std::string CppString(const std::string& bytes) {
   std::string hex = ToHex(bytes);
   constexpr size_t kLine = 86;
@@ -133,12 +150,8 @@ void Print(const Stock& stock) {
   std::printf("const std::vector<GoldenHash> kGoldenHashes = {\n");
   for (const std::string& key : HashedKeys()) {
     const auto policy = new_policy(1);
-    const uint32_t hash = HashOfCreatedFilters(key, [&](const std::vector<leveldb::Slice>& keys) {
-      std::string filter;
-      policy->CreateFilter(keys.data(), static_cast<int>(keys.size()), &filter);
-      return filter;
-    });
-    std::printf("    {%s, 0x%08x},\n", CppString(key).c_str(), hash);
+    std::printf("    {%s, 0x%08x},\n", CppString(key).c_str(),
+                HashOf(*policy, key));
   }
   std::printf("};\n\n");
 

@@ -7,124 +7,72 @@
 #include <stdlib.h>
 
 #include <cstdint>
-#include <map>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "temporary_folder.h"
-
 namespace harness {
 
-// One line: a JSON object of strings and whole numbers.
-class StatisticsLine {
+// A folder that is gone when the test is over.
+class TemporaryFolder {
  public:
-  // Throws std::runtime_error unless `json` is exactly one such object.
-  explicit StatisticsLine(const std::string& json) : rest_(json) {
-    Expect('{');
-    do {
-      const std::string name = String();
-      Expect(':');
-      if (!rest_.empty() && rest_[0] == '"') {
-        AddOnce(&texts_, name, String());
-      } else {
-        AddOnce(&numbers_, name, Number());
-      }
-    } while (Accept(','));
-    Expect('}');
-    if (!rest_.empty()) throw std::runtime_error("more than an object: " + json);
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "leveldb_bloom.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+    path_ = name;
   }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
 
-  const std::string& Text(const std::string& name) const { return Get(texts_, name); }
-  uint64_t Number(const std::string& name) const { return Get(numbers_, name); }
+  std::string Path(const std::string& name) const { return (path_ / name).string(); }
 
  private:
-  template <class Value>
-  static void AddOnce(std::map<std::string, Value>* fields, const std::string& name, Value value) {
-    if (!fields->emplace(name, value).second) throw std::runtime_error(name + " comes twice");
-  }
-
-  template <class Value>
-  static const Value& Get(const std::map<std::string, Value>& fields, const std::string& name) {
-    auto field = fields.find(name);
-    if (field == fields.end()) throw std::runtime_error("no field " + name);
-    return field->second;
-  }
-
-  bool Accept(char expected) {
-    if (rest_.empty() || rest_[0] != expected) return false;
-    rest_.erase(0, 1);
-    return true;
-  }
-
-  void Expect(char expected) {
-    if (!Accept(expected)) {
-      throw std::runtime_error(std::string("expected ") + expected + " before \"" + rest_ + "\"");
-    }
-  }
-
-  std::string String() {
-    Expect('"');
-    const size_t end = rest_.find_first_of("\"\\");
-    if (end == std::string::npos || rest_[end] != '"') throw std::runtime_error("string: " + rest_);
-    const std::string text = rest_.substr(0, end);
-    rest_.erase(0, end + 1);
-    return text;
-  }
-
-  uint64_t Number() {
-    const size_t end = rest_.find_first_not_of("0123456789");
-    const std::string digits = rest_.substr(0, end);
-    if (digits.empty() || (digits[0] == '0' && digits.size() > 1)) {
-      throw std::runtime_error("number: " + rest_);
-    }
-    rest_.erase(0, digits.size());
-    return std::stoull(digits);
-  }
-
-  std::string rest_;
-  std::map<std::string, std::string> texts_;
-  std::map<std::string, uint64_t> numbers_;
+  std::filesystem::path path_;
 };
 
-// The lines of `text`, each of which must end with a newline.
-inline std::vector<StatisticsLine> StatisticsLines(std::string text) {
-  std::vector<StatisticsLine> lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    if (end == std::string::npos) throw std::runtime_error("half a line: " + text);
-    lines.emplace_back(text.substr(0, end));
-    text.erase(0, end + 1);
+// One line of statistics.
+class Line {
+ public:
+  explicit Line(const std::string& json) : json_(json) {}
+
+  uint64_t Number(const std::string& name) const { return std::stoull(After(name)); }
+  std::string Text(const std::string& name) const {
+    const std::string after = After(name);
+    return after.substr(1, after.find('"', 1) - 1);
   }
-  return lines;
-}
+
+ private:
+  std::string After(const std::string& name) const {
+    const size_t found = json_.find('"' + name + "\":");
+    if (found == std::string::npos) throw std::runtime_error("no " + name + " in " + json_);
+    return json_.substr(found + name.size() + 3);
+  }
+
+  std::string json_;
+};
 
 // While this lives, new policies count, and write what they did into a file of ours.
 class Statistics {
  public:
-  Statistics() { Count(true); }
-  ~Statistics() { Count(false); }
+  Statistics() { setenv("LEVELDB_BLOOM_STATS", path_.c_str(), 1); }
+  ~Statistics() { unsetenv("LEVELDB_BLOOM_STATS"); }
 
-  // Whether policies that are made from now on count.
-  void Count(bool on) const {
-    if (on) {
-      setenv("LEVELDB_BLOOM_STATS", path().c_str(), 1);
-    } else {
-      unsetenv("LEVELDB_BLOOM_STATS");
+  // The last line of each policy that was destroyed since this was last called.
+  std::vector<Line> Take() {
+    std::vector<Line> lines;
+    std::ifstream file(path_);
+    for (std::string text; std::getline(file, text);) {
+      if (Line(text).Text("event") == "destroyed") lines.emplace_back(text);
     }
-  }
-
-  std::string path() const { return folder_.Path("statistics"); }
-
-  // One line for each policy destroyed since this was last called.
-  std::vector<StatisticsLine> Take() {
-    std::vector<StatisticsLine> lines = StatisticsLines(ReadFile(path()));
-    std::filesystem::remove(path());
+    std::filesystem::remove(path_);
     return lines;
   }
 
  private:
   TemporaryFolder folder_;
+  const std::string path_ = folder_.Path("statistics");
 };
 
 }  // namespace harness

@@ -1,10 +1,10 @@
-"""Runs every snippet of README.md, as it stands there.
+"""Runs every snippet of README.md and docs/*.md, as it stands there.
 
-usage: run_snippets.py SOURCE_DIR WORK_DIR [LINE...]
+usage: run_snippets.py SOURCE_DIR WORK_DIR [FILE:LINE...]
 
 Works in a copy of the sources in WORK_DIR. The snippet that installs does so under WORK_DIR/root
-(DESTDIR), which the others then have in place of /usr/local. LINE... runs only the snippets that
-begin at these lines, with what an earlier run has installed.
+(DESTDIR), which the others then have in place of /usr/local. FILE:LINE... runs only the snippets
+that begin there, with what an earlier run has installed.
 
   sh       in the copy's top folder. cc and c++ also run what they have linked. program.c,
            program.cc and your-program use LevelDB with a bloom policy, and fail unless it is ours
@@ -44,7 +44,8 @@ class Failure(Exception):
 
 
 class Snippet:
-    def __init__(self, line, language, text, notes):
+    def __init__(self, file, line, language, text, notes):
+        self.file = file
         self.line = line
         self.language = language
         self.text = text
@@ -59,8 +60,8 @@ class Snippet:
         return "\n".join([*self.note("before"), text, *self.note("after")]) + "\n"
 
 
-def snippets_of(markdown):
-    lines = markdown.splitlines()
+def snippets_of(source, file):
+    lines = (source / file).read_text().splitlines()
     notes, number = [], 0
     while number < len(lines):
         line = lines[number].strip()
@@ -69,7 +70,7 @@ def snippets_of(markdown):
             while lines[number].strip() != "-->":
                 key, separator, value = lines[number].strip().partition(": ")
                 if not separator or key not in ("before", "after", "skip"):
-                    raise Failure(f"README.md:{number + 1}: not before:, after: or skip:")
+                    raise Failure(f"{file}:{number + 1}: not before:, after: or skip:")
                 notes.append((key, value))
                 number += 1
         elif line.startswith("```"):
@@ -78,11 +79,11 @@ def snippets_of(markdown):
             while lines[number + 1].strip() != "```":
                 number += 1
             text = "\n".join(text[indent:] for text in lines[begin + 1 : number + 1])
-            yield Snippet(begin + 1, language, text, notes)
+            yield Snippet(file, begin + 1, language, text, notes)
             notes = []
             number += 1
         elif line and notes:
-            raise Failure(f"README.md:{number + 1}: a snippet's comment, and no snippet after it")
+            raise Failure(f"{file}:{number + 1}: a snippet's comment, and no snippet after it")
         number += 1
 
 
@@ -239,14 +240,14 @@ class Runner:
         beside.unlink(missing_ok=True)
         beside.symlink_to(self.copy)
         (folder / "src").mkdir()
-        (folder / "src/lib.rs").write_text("pub use leveldb_bloom::BloomFilterPolicy;\n")
+        (folder / "src/lib.rs").write_text("pub use leveldb_bloom::FilterPolicy;\n")
         (folder / "Cargo.toml").write_text(
             '[package]\nname = "readme"\nedition = "2024"\n\n' + snippet.whole() + "\n[workspace]\n")
         shutil.copy(self.copy / "Cargo.lock", folder)
         return self.run(["cargo", "check", "--quiet", "--target-dir", self.work / "rust"], folder)
 
     def folder(self, snippet):
-        folder = self.work / f"line-{snippet.line}"
+        folder = self.work / f"{Path(snippet.file).stem}-{snippet.line}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         return folder
@@ -257,19 +258,22 @@ def main():
         print(__doc__)
         return 0 if "--help" in sys.argv else 2
     source, work = (Path(argument).resolve() for argument in sys.argv[1:3])
-    only = {int(line) for line in sys.argv[3:]}
+    only = set(sys.argv[3:])
     runner = Runner(source, work)
     ran, failed = 0, 0
     try:
-        snippets = list(snippets_of((source / "README.md").read_text()))
+        # README.md first: it installs.
+        files = ["README.md", *sorted(f"docs/{path.name}" for path in source.glob("docs/*.md"))]
+        snippets = [snippet for file in files for snippet in snippets_of(source, file)]
         runner.prepare(again=bool(only))
     except Failure as failure:
         print(failure)
         return 1
     for snippet in snippets:
-        if only and snippet.line not in only:
+        place = f"{snippet.file}:{snippet.line}"
+        if only and place not in only:
             continue
-        where = f"README.md:{snippet.line}: {snippet.language or 'no language'}"
+        where = f"{place}: {snippet.language or 'no language'}"
         if snippet.language in OUTPUT_ONLY or snippet.note("skip"):
             print(f"{where}: not run; {' '.join(snippet.note('skip')) or 'output'}")
             continue
@@ -287,7 +291,7 @@ def main():
             failed += 1
             print(f"{where}: FAILED\n{failure}")
     if ran == 0:
-        print("README.md: no snippet was run")
+        print("no snippet was run")
     return 1 if failed or ran == 0 else 0
 
 

@@ -1,21 +1,22 @@
-// Says what the policy that a program gets calls its filters, and with an argument, which is active. With
-// another, the file of a library, once that is loaded for itself.
+// Prints the name of the bloom policy that a program gets, and what is active; where LevelDB has type
+// information (RTTI), whether the policy is of LevelDB's class and of no other.
 
-#include <dlfcn.h>
 #include <leveldb/filter_policy.h>
 
 #include <cstdio>
+#include <typeinfo>
 
-extern "C" __attribute__((weak)) const char* leveldb_bloom_active();
+#include "program.h"
 
-int main(int count, char** arguments) {
-  if (count > 2 && dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
-  const leveldb::FilterPolicy* policy = leveldb::NewBloomFilterPolicy(10);
-  std::puts(policy->Name());
+int main() {
+  const leveldb::FilterPolicy *policy = leveldb::NewBloomFilterPolicy(10);
+  std::printf("name: %s\n", policy->Name());
+  print_active();
+#ifdef RTTI
+  struct Other : leveldb::FilterPolicy {};
+  const bool of_another = dynamic_cast<const Other *>(policy) != nullptr;
+  std::printf("type: %s, %s\n", typeid(*policy).name(), of_another ? "Other" : "not Other");
+#endif
   delete policy;
-  if (count > 1) std::puts(leveldb_bloom_active == nullptr ? "absent" : leveldb_bloom_active());
   return 0;
 }

@@ -1,19 +1,22 @@
-/* A C program that knows nothing of this library: workload DIRECTORY. */
+/* A C program that knows nothing of leveldb_bloom: workload [custom] DIRECTORY. With "custom" its
+ * filter policy is one of its own callbacks. */
 
-#include <stdlib.h>
+#include <string.h>
 
-#include "database.h"
-#include "proof.h"
+#include "program.h"
 
 int main(int argc, char **argv) {
-  static const struct leveldb leveldb = LINKED_LEVELDB;
-  if (argc != 2) die("usage: %s DIRECTORY", argv[0]);
+  static const struct leveldb_api leveldb = LINKED_LEVELDB;
+  if (argc == 3 && strcmp(argv[1], "custom") == 0) {
+    use_custom(&leveldb, leveldb_filterpolicy_create, leveldb_filterpolicy_destroy, argv[2],
+               "database");
+    return 0;
+  }
+  if (argc != 2) die("usage: %s [custom] DIRECTORY", argv[0]);
   leveldb_filterpolicy_t *policy = leveldb_filterpolicy_create_bloom(10);
   print_active();
   print_maker(policy);
-  char *directory = path_in(argv[1], "database");
-  use_database(&leveldb, policy, directory);
-  free(directory);
+  use_database(&leveldb, policy, argv[1], "database");
   leveldb_filterpolicy_destroy(policy);
   return 0;
 }

@@ -2,7 +2,6 @@
 
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
-#include <sys/resource.h>
 
 #include <climits>
 #include <memory>
@@ -71,41 +70,11 @@ void OddInput() {
   EXPECT(Filter(10, {"a", Slice(nullptr, 9)}, 2) == kMatchAll);
 }
 
-// A filter that does not fit in memory: no exception, which would end this program, and no key
-// lost.
-void NoMemory() {
-  struct rlimit limit = {1 << 30, 1 << 30};
-  EXPECT(setrlimit(RLIMIT_AS, &limit) == 0);
-  const std::vector<Slice> keys(1000, Slice("a"));
-  std::string filter = "before";
-  std::unique_ptr<const FilterPolicy> policy = Policy(INT_MAX);
-  policy->CreateFilter(keys.data(), 1000, &filter);
-  EXPECT(filter == "before" + kMatchAll);
-  EXPECT(policy->KeyMayMatch("a", kMatchAll));
-  EXPECT(policy->KeyMayMatch("b", kMatchAll));
-
-  // What is asked for to see whether there is memory is given back.
-  for (int i = 0; i < 150; i++) {
-    std::string grown;
-    Policy(80 << 20)->CreateFilter(keys.data(), 1, &grown);
-    EXPECT(grown.size() == (10 << 20) + 1);
-  }
-
-  // The filter would fit, but not the twice as much that a string asks for when it grows.
-  std::string full;
-  full.reserve(400 << 20);
-  full.resize(full.capacity() - kMatchAll.size());
-  Policy(10)->CreateFilter(keys.data(), 1, &full);
-  EXPECT(full.size() == full.capacity() && full.capacity() < size_t{500 << 20});
-  EXPECT(full.compare(full.size() - kMatchAll.size(), kMatchAll.size(), kMatchAll) == 0);
-}
-
 }  // namespace
 
 int main(int, char** argv) {
   GoldenAndCounted(argv[0]);
   unsetenv("LEVELDB_BLOOM_STATS");
   OddInput();
-  NoMemory();
   return 0;
 }

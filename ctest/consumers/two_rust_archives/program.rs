@@ -1,5 +1,4 @@
-//! A Rust program with our archive, whose standard library may be a shared one: its panics are its
-//! own.
+//! A Rust program with our archive: its panics are its own.
 
 use std::ffi::{c_int, c_void};
 
