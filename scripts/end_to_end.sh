@@ -1,112 +1,86 @@
 #!/usr/bin/env bash
-# Times LevelDB with its own filter policy and with ours; see --help.
+# What the filter costs and saves a whole LevelDB; see --help.
 
 set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
   cat <<'TEXT'
-usage: scripts/end_to_end.sh [OPTION...]
+usage: scripts/end_to_end.sh [--keys N] [--rounds N] [--help] [NAME=VARIABLE=VALUE...]
 
-What our filter policy is worth to a whole LevelDB: Debian's libleveldb fills a database in random
-order, compacts it, and reads absent and present keys from its cache; with its own policy ("stock"),
-with ours, and without one ("none"), 10 bits per key, keys of 16 and values of 100 bytes that compress
-to half, as those of LevelDB's db_bench. Sets up what it needs on Debian (as root; otherwise it says
-what to install).
+Runs scripts/database.cc, a LevelDB program, with LevelDB's own filter ("stock") and with ours
+preloaded, in turns, N rounds (9). It loads keys (1,000,000) in random order, compacts them, and looks
+up as many present and missing keys. Shows the medians: processor time of loading, with ours as a part
+of stock's (round by round), and reads and processor time for a missing key.
 
-  --keys N      keys in each database (1,000,000: some 300 MB under target/, and half a gigabyte of
-                memory); 100,000 at least, for the sampling timer
-  --rounds N    times each database is written anew, compacted and read (9), and as often again for
-                the sampling timer
-  --json        one JSON document on stdout, and nothing else
-  --plot FILE   also a plot, as .svg or .png, relative to the folder you call from
-  --readme      writes the README's figures and docs/bench/end_to_end.svg
-  --help        this text
+  random keys of 16 bytes, values of 100 and 20 bytes
+  big-endian numbers of 8 bytes, values of 1,024 and 100 bytes; every other number is missing
 
-Reading the table
-  CPU time      what all threads of the process took for one key, in microseconds: the median. A
-                busy machine changes it less than the time on the wall
-  x             stock's divided by ours, round by round, the median, and between which values half of
-                all rounds lie. 1.05: ours takes 5 % less. (Of a round's 15 turns of reads the median
-                counts: where its database and cache happen to lie is common to them. Both policies
-                read one database, in turn)
-  filter        the share of that time spent in the filter policy, by a sampling timer, with stock's
-                and with ours (--json has the numbers of samples). What is not there cannot be won
-  instructions  stock's divided by ours, counted by callgrind with 100,000 keys, of reads when the
-                cache is warm; it knows no AVX-512, so ours runs its AVX2 kernel there
-
-The sides take turns in one process, in any order; stock's and ours write a database each.
+NAME=VARIABLE=VALUE adds another side: ours with that environment variable.
 TEXT
 }
 
 keys=1000000
 rounds=9
-plot=
-report=()
+sides=(stock ours)
+declare -A setting=([stock]="" [ours]=LD_PRELOAD=./libleveldb_bloom.so)
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help)
       usage
       exit 0
       ;;
-    --json | --readme) report+=("$1") ;;
-    --keys | --rounds | --plot)
-      [ $# -ge 2 ] || fail "$1 needs a value; see --help"
-      case $1 in
-        --keys) keys=$(number "$1" "$2" 100000 100000000) ;;
-        --rounds) rounds=$(number "$1" "$2" 1 1000) ;;
-        --plot) plot=$(output_file "$2") ;;
-      esac
-      shift
+    --keys) keys=$(number "$1" "${2-}") && shift ;;
+    --rounds) rounds=$(number "$1" "${2-}") && shift ;;
+    *=*=*)
+      sides+=("${1%%=*}")
+      setting[${1%%=*}]="LD_PRELOAD=./libleveldb_bloom.so ${1#*=}"
       ;;
     *) fail "scripts/end_to_end.sh: unknown argument $1; see --help" ;;
   esac
   shift
 done
-case $plot in
-  "") ;;
-  *.svg | *.png) report+=(--plot "$plot") ;;
-  *) fail "--plot writes .svg or .png, not $plot" ;;
-esac
 
-[[ ${report[*]} != *--readme* ]] || [ "$(grep -cE '^<!-- end to end: (begin|end) -->$' README.md)" = 2 ] ||
-  fail "README.md has no place for the figures: <!-- end to end: begin --> and <!-- end to end: end -->"
+ensure_packages g++ libleveldb-dev
+ensure_rust
+cargo build --release --locked --quiet -p leveldb-bloom-shared
+program=$target/release/demo-database
+g++ -std=c++17 -O2 -Wall -Wextra -fno-rtti scripts/database.cc -lleveldb -ldl -o "$program"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$target/release"
 
-build=$target/end_to_end
-library=$target/release/libleveldb_bloom.so
-# stdout is for the figures.
-{
-  ensure_rust
-  ensure_packages g++ libleveldb-dev valgrind python3 python3-matplotlib
-  mkdir -p "$build/databases"
-  trap 'rm -rf "$build/databases"' EXIT
-  cargo build --release --locked --quiet
-  g++ -std=c++17 -O2 -g -Wall -Wextra scripts/bench/end_to_end.cc -o "$build/end_to_end" -lleveldb -ldl
-  # What is measured is the library as it comes.
-  unset LEVELDB_BLOOM_KERNEL LEVELDB_BLOOM_STATS LEVELDB_BLOOM_CHECK
-  "$build/end_to_end" "$build/databases" "$library" "$keys" "$rounds" >"$build/samples"
-
-  step "instructions"
-  ! grep -q '^kernel avx512' "$build/samples" || export LEVELDB_BLOOM_KERNEL=avx2
-  # instructions PHASE SIDE PASSES
-  instructions() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$build/end_to_end" "$build/databases" \
-      "$library" 100000 "$@" >"$build/valgrind" 2>&1 || { cat "$build/valgrind" >&2; return 1; }
-    awk '/Collected/ { print $NF }' "$build/valgrind"
-  }
-  : >"$build/instructions"
-  for side in stock ours none; do
-    for phase in fill compact read-absent read-present; do
-      count=$(instructions "$phase" "$side" 1)
-      case $phase in
-        read-*)
-          twice=$(instructions "$phase" "$side" 2)
-          count=$((twice - count))
-          ;;
-      esac
-      printf '%s %s %s\n' "$phase" "$side" "$count" >>"$build/instructions"
+printf '%-34s %-8s %8s %8s %14s %12s\n' '' '' load, part 'reads, missing' 'us, missing'
+for case in 'random 100' 'random 20' 'ordered 1024' 'ordered 100'; do
+  read -r order value <<<"$case"
+  : >"$work/samples"
+  for ((round = 0; round < rounds; round++)); do
+    # Whoever comes first would have the caches to itself.
+    for side in $(printf '%s\n' "${sides[@]}" | shuf); do
+      rm -rf "$work/database"
+      # shellcheck disable=SC2086 # the settings are words
+      env ${setting[$side]} "$program" "$work/database" "$keys" "$keys" 10 "$value" "$order" 4 |
+        awk -v "side=$side" -v "round=$round" '{ print side, round, $1, $2 }' >>"$work/samples"
     done
   done
-} >&2
-/usr/bin/python3 scripts/bench/end_to_end.py "${report[@]}" --keys "$keys" \
-  "$build/samples" "$build/instructions"
+  for side in "${sides[@]}"; do
+    awk -v "side=$side" -v "keys=$keys" -v "title=$order keys, values of $value B" '
+      function median(list, n, i, j, t) {
+        for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j - 1] > list[j]; j--) {
+          t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
+        }
+        return (list[int((n + 1) / 2)] + list[int(n / 2) + 1]) / 2
+      }
+      { value[$1, $2, $3] = $4; if ($2 + 1 > n) n = $2 + 1 }
+      END {
+        for (r = 0; r < n; r++) {
+          load[r + 1] = value[side, r, "load_seconds"]
+          part[r + 1] = value[side, r, "load_seconds"] / value["stock", r, "load_seconds"]
+          reads[r + 1] = value[side, r, "missing_reads"] / keys
+          us[r + 1] = value[side, r, "missing_seconds"] * 1e6 / keys
+        }
+        printf "%-34s %-8s %7.2fs %8.3f %14.4f %12.3f\n", title, side, median(load, n),
+          median(part, n), median(reads, n), median(us, n)
+      }' "$work/samples"
+  done
+done

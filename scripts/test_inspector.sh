@@ -48,7 +48,7 @@ library=$target/release/libleveldb_bloom.so
 tests=inspector/tests/databases
 # Stock LevelDB makes the filters: ours comes second, for the functions that only it has.
 cc -O2 -Wall -Wextra -Werror -Iinclude "$tests/writer.c" -lleveldb "$library" -Wl,-rpath,"$target/release" -o "$work/writer"
-GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go-cache GOFLAGS= \
+GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go-cache GOFLAGS='' \
   go build -o "$work/writer-go" "$tests/writer.go"
 /usr/bin/python3 ctest/routes/fetch.py wheel "$work/wheel"
 /usr/bin/python3 ctest/routes/fetch.py npm "$work/npm"

@@ -1,8 +1,7 @@
-//! One number for the whole format: the hash of some thousand filters made of a fixed corpus, and
-//! of the answers to as many questions. The same for every kernel, byte order and word size, and
-//! for the real LevelDB (ctest/harness/corpus_test.cc computes it there).
+//! One number for the whole format: the hash of thousands of filters and answers. It is the same for
+//! every kernel, byte order and word size, and for stock LevelDB (ctest/harness/corpus_test.cc).
 
-use leveldb_bloom::{BloomFilterPolicy, Kernel, key_may_match};
+use leveldb_bloom::{FilterPolicy, Kernel, key_may_match};
 
 const GOLDEN: u64 = 0x152b_8054_c584_8eba;
 
@@ -49,11 +48,10 @@ fn hash_of_corpus(kernel: &'static Kernel) -> u64 {
                 &bytes[random.below(4096 - 400)..][..len]
             })
             .collect();
-        let policy = BloomFilterPolicy::with_kernel(bits_per_key as i32, kernel);
+        let policy = FilterPolicy::with_kernel(bits_per_key as i32, kernel);
         let filter = policy.create_filter(&keys).unwrap();
         digest.add(&filter);
 
-        // Every key is there; of others, who knows.
         assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
         for _ in 0..20 {
             let len = random.below(20);

@@ -1,15 +1,14 @@
-//! The frozen format: values that the real LevelDB (1.22, 1.23 and its head of 2026) gave. The
-//! program that prints them from a stock libleveldb is ctest/harness/golden_generator.cc.
+//! The frozen format: values that the real LevelDB gave. ctest/harness/golden_generator.cc prints
+//! them from a stock libleveldb.
 
 use leveldb_bloom::{
-    BloomFilterPolicy, FilterInfo, FilterTooLarge, POLICY_NAME, Positions, bloom_hash,
-    key_may_match,
+    FilterInfo, FilterPolicy, FilterTooLarge, POLICY_NAME, Positions, bloom_hash, key_may_match,
 };
 
-/// Every policy a test can be run for: one a kernel that this machine has.
-fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
+/// One policy for each kernel of this machine.
+fn policies(bits_per_key: i32) -> impl Iterator<Item = FilterPolicy> {
     leveldb_bloom::Kernel::available()
-        .map(move |kernel| BloomFilterPolicy::with_kernel(bits_per_key, kernel))
+        .map(move |kernel| FilterPolicy::with_kernel(bits_per_key, kernel))
 }
 
 fn check(bits_per_key: i32, keys: &[&[u8]], expected: &[u8]) {
@@ -42,7 +41,7 @@ fn the_name() {
 }
 
 #[test]
-fn answers_for_filters_that_nobody_made() {
+fn answers_for_malformed_filters() {
     let cases: [(&[u8], bool); 9] = [
         (&[], false),
         (&[0], false),
@@ -80,8 +79,8 @@ fn appending_keeps_what_is_there() {
 }
 
 #[test]
-fn what_cannot_fit_is_an_error_and_changes_nothing() {
-    // Zero-sized keys: an array as long as memory could never hold.
+fn a_filter_that_does_not_fit_changes_nothing() {
+    // Keys of no bytes: so many as memory could never hold.
     let keys = vec![[0u8; 0]; isize::MAX as usize];
     for policy in policies(i32::MAX) {
         let mut destination = b"before".to_vec();
@@ -91,12 +90,12 @@ fn what_cannot_fit_is_an_error_and_changes_nothing() {
     }
 }
 
-/// Stored k and length rule, whatever the policy that asks was made for.
+/// The number of probes is the filter's, whatever the policy that queries it.
 #[test]
-fn a_filter_says_itself_how_it_was_made() {
+fn any_policy_reads_filters_of_other_bits_per_key() {
     for made in [1, 5, 10, 20, 100] {
         let keys: Vec<_> = (0..100u32).map(u32::to_le_bytes).collect();
-        let filter = BloomFilterPolicy::new(made).create_filter(&keys).unwrap();
+        let filter = FilterPolicy::new(made).create_filter(&keys).unwrap();
         for policy in [1, 10, 44].into_iter().flat_map(policies) {
             assert!(keys.iter().all(|key| policy.key_may_match(key, &filter)));
         }
@@ -170,7 +169,7 @@ fn sizes_at_the_end_of_the_word() {
 }
 
 /// LevelDB's own bound (util/bloom_test.cc): at most 2 % at 10 bits per key, and no filter much
-/// longer than asked for.
+/// longer than it has to be.
 #[test]
 fn false_positive_rate() {
     for policy in policies(10) {

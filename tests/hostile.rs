@@ -1,10 +1,9 @@
-//! Keys and filters from somebody who means harm. The hash has a constant seed and can be undone,
-//! so keys with any hash can be had for nothing. What that can do to a filter is shown here, and
-//! what it cannot; SECURITY.md says what it means.
+//! Keys and filters of an attacker. The hash has a constant seed and can be inverted, so that keys of
+//! any hash are easily made: what that can do to a filter, and what it cannot. See SECURITY.md.
 
-use leveldb_bloom::{BloomFilterPolicy, Kernel, Positions, bloom_hash};
+use leveldb_bloom::{FilterPolicy, Kernel, Positions, bloom_hash};
 
-/// The promise; not the library's constant, which could change.
+/// What SECURITY.md promises.
 const MAX_PROBES: u32 = 30;
 
 /// The inverse, modulo 2^32, of the multiplier in the hash.
@@ -32,8 +31,8 @@ fn forge(prefix: &[u8], hash: u32) -> Vec<u8> {
     [prefix, &word.to_le_bytes()].concat()
 }
 
-fn policies(bits_per_key: i32) -> impl Iterator<Item = BloomFilterPolicy> {
-    Kernel::available().map(move |kernel| BloomFilterPolicy::with_kernel(bits_per_key, kernel))
+fn policies(bits_per_key: i32) -> impl Iterator<Item = FilterPolicy> {
+    Kernel::available().map(move |kernel| FilterPolicy::with_kernel(bits_per_key, kernel))
 }
 
 fn bits_set(filter: &[u8]) -> u32 {
@@ -93,7 +92,7 @@ fn forged_keys_take_no_key_from_others() {
 /// Keys chosen so that no two set the same bit fill a filter more than chance would.
 #[test]
 fn chosen_keys_fill_a_filter_within_a_bound() {
-    let policy = BloomFilterPolicy::new(10);
+    let policy = FilterPolicy::new(10);
     let (count, k) = (1000, policy.probes());
     let bits = count as u64 * 10;
     let mut taken = vec![false; bits as usize];
@@ -143,7 +142,7 @@ fn a_query_reads_thirty_bits_at_most() {
                 one_less[position as usize / 8] &= !(1 << (position % 8));
                 assert!(!policy.key_may_match(key, &one_less), "{policy:?}: each of them counts");
             }
-            // A filter that asks for more is not probed at all.
+            // A filter with more probes matches every key.
             let mut empty = vec![0; bytes + 1];
             for probes in MAX_PROBES as u8 + 1..=u8::MAX {
                 empty[bytes] = probes;

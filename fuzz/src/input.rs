@@ -1,5 +1,7 @@
-//! The bytes that the fuzzer gives, cut into what a target needs. Any bytes can be cut: where there
-//! are none left, there are zeros and empty slices.
+//! The fuzzer's bytes, cut into what a target needs. Where none are left there are zeros and empty
+//! slices.
+
+use bloom::Key;
 
 /// What is left of the input.
 pub struct Input<'a>(&'a [u8]);
@@ -19,8 +21,8 @@ impl<'a> Input<'a> {
 
     /// 0 to `most`, both included.
     pub fn up_to(&mut self, most: usize) -> usize {
-        let wide = if most > 0xff { self.byte() } else { 0 };
-        usize::from(u16::from_le_bytes([self.byte(), wide])) % (most + 1)
+        let high = if most > 0xff { self.byte() } else { 0 };
+        usize::from(u16::from_le_bytes([self.byte(), high])) % (most + 1)
     }
 
     pub fn u64(&mut self) -> u64 {
@@ -37,7 +39,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// A piece whose length the input says: 0 to 255 bytes.
+    /// 0 to 255 bytes, as many as the next byte says.
     pub fn piece(&mut self) -> &'a [u8] {
         let len = self.byte();
         self.take(len.into())
@@ -47,24 +49,24 @@ impl<'a> Input<'a> {
         self.take(usize::MAX)
     }
 
-    /// Keys. Each from bytes of its own; or many that overlap, so that a short input can fill a
-    /// kernel's vectors; of one length, or of many.
-    pub fn keys(&mut self) -> Vec<&'a [u8]> {
+    /// Keys: each from bytes of its own; or many that overlap, so that a short input can fill a
+    /// kernel's vectors, of one length or of many.
+    pub fn keys(&mut self) -> Vec<Key<'a>> {
         let (way, count) = (self.byte(), self.up_to(150));
         if way % 3 == 0 {
-            return (0..count.min(40)).map(|_| self.piece()).collect();
+            return (0..count.min(40)).map(|_| Key::new(self.piece())).collect();
         }
         let (length, stride) = (self.up_to(120), self.up_to(9));
         let pool = self.piece();
         let key = |i: usize| {
             let start = (i * stride) % (pool.len() + 1);
             let length = if way % 3 == 1 { length } else { (i * 7 + length) % 67 };
-            &pool[start..(start + length).min(pool.len())]
+            Key::new(&pool[start..(start + length).min(pool.len())])
         };
         (0..count).map(key).collect()
     }
 
-    /// Bits per key: small, up to what the original takes, and now and then below 0.
+    /// Bits per key: mostly small, sometimes large or below 0.
     pub fn bits_per_key(&mut self) -> i32 {
         match self.byte() {
             bits @ 0..=120 => bits.into(),

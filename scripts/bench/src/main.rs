@@ -1,118 +1,126 @@
-//! The benchmark: stock LevelDB's filter, ours in every form, and what else one might take.
-//!
-//! scripts/bench.sh builds and runs it, and its --help says what the figures mean.
+//! Times LevelDB's filter, ours, and other libraries': see `scripts/bench.sh --help`.
 
-mod instructions;
-mod keys;
-mod machine;
+mod library;
 mod measure;
 mod peers;
-mod progress;
-mod scale;
-mod shapes;
-mod side;
-mod sides;
-mod table;
 mod work;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use lexopt::{Arg, Parser, ValueExt};
-use serde::Serialize;
+use leveldb_bloom::Kernel;
+use lexopt::{Arg::Long, ValueExt};
 
-use measure::Effort;
-use sides::Sides;
+use library::{CPeer, Library};
+use measure::Figure;
+use peers::{FastBloom, RustyLevelDb};
+use work::{ROWS, Side, Stock};
 
 /// What the command line says.
 #[derive(Default)]
-pub struct Options {
-    sides: Sides,
-    peers: bool,
-    quick: bool,
-    /// One document on stdout, and no table.
-    json: bool,
-    /// Where to store the same document.
-    save: Option<PathBuf>,
-    /// What a row's name must contain.
+struct Options {
+    sides: Vec<Box<dyn Side>>,
     rows: String,
-    rounds: Option<usize>,
-    /// What to do, and the arguments of that.
-    command: Vec<String>,
+    rounds: usize,
+    quick: bool,
+    markdown: bool,
 }
 
-impl Options {
-    fn parse() -> Result<Self, lexopt::Error> {
-        let mut options = Options::default();
-        let mut parser = Parser::from_env();
-        while let Some(argument) = parser.next()? {
-            match argument {
-                Arg::Long("calls") => options.sides.calls = parser.value()?.into(),
-                Arg::Long("stock") => options.sides.stock = parser.value()?.into(),
-                Arg::Long("stock-copy") => options.sides.stock_copy = parser.value()?.into(),
-                Arg::Long("drop-in") => options.sides.drop_in = parser.value()?.into(),
-                Arg::Long("source") => options.sides.source = parser.value()?.into(),
-                Arg::Long("peer") => {
-                    let name = parser.value()?.string()?;
-                    options.sides.peers.push((name, parser.value()?.into()));
-                }
-                Arg::Long("peers") => options.peers = true,
-                Arg::Long("sides") => {
-                    let names = parser.value()?.string()?;
-                    options.sides.names = names.split(',').map(str::to_owned).collect();
-                }
-                Arg::Long("quick") => options.quick = true,
-                Arg::Long("json") => options.json = true,
-                Arg::Long("save") => options.save = Some(parser.value()?.into()),
-                Arg::Long("rows") => options.rows = parser.value()?.string()?,
-                Arg::Long("rounds") => options.rounds = Some(parser.value()?.parse()?),
-                Arg::Value(word) => options.command.push(word.string()?),
-                other => return Err(other.unexpected()),
+fn parse() -> Result<Options, lexopt::Error> {
+    let mut options = Options { rounds: 101, ..Options::default() };
+    let mut arguments = lexopt::Parser::from_env();
+    options.sides.push(Box::new(Stock));
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("kernels") => {
+                let kernels: Vec<_> = Kernel::available().collect();
+                options
+                    .sides
+                    .extend(kernels.into_iter().rev().map(|k| Box::new(k) as Box<dyn Side>));
             }
-        }
-        Ok(options)
-    }
-
-    fn effort(&self) -> Effort {
-        let (rounds, seconds, least) = if self.quick { (25, 2, 3) } else { (201, 10, 5) };
-        let (rounds, least) = self.rounds.map_or((rounds, least), |rounds| (rounds, rounds));
-        Effort { rounds, time: Duration::from_secs(seconds), least }
-    }
-
-    /// Stores a document, and prints it if that was asked for.
-    fn hand_over(&self, document: &impl Serialize) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())?;
-        if let Some(file) = &self.save {
-            std::fs::write(file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
-        }
-        if self.json {
-            println!("{text}");
-        }
-        Ok(())
-    }
-
-    fn run(&self) -> Result<(), String> {
-        let command: Vec<&str> = self.command.iter().map(String::as_str).collect();
-        match command[..] {
-            ["table"] => self.hand_over(&table::run(self)?),
-            ["scale"] => self.hand_over(&scale::run(self)?),
-            ["shapes"] => self.hand_over(&shapes::run(self)?),
-            ["shape", name] => self.hand_over(&shapes::one(self, name)?),
-            ["instructions"] => self.hand_over(&instructions::run(self)?),
-            ["once", case, times] => {
-                instructions::once(self, case, times.parse().map_err(|_| "how often?")?)
+            // NAME=FILE or NAME:KERNEL=FILE
+            Long("library") => {
+                let text = arguments.value()?.string()?;
+                let (name, file) = text.split_once('=').ok_or("--library takes NAME=FILE")?;
+                options.sides.push(Box::new(Library::open(name, file)?));
             }
-            _ => {
-                Err("table, scale, shapes or instructions? Run it through scripts/bench.sh"
-                    .to_owned())
+            Long("peer") => {
+                let text = arguments.value()?.string()?;
+                let side: Box<dyn Side> = match text.split_once('=') {
+                    Some((name, file)) => Box::new(CPeer::open(name, file)?),
+                    None if text == "fastbloom" => Box::new(FastBloom),
+                    None => Box::new(RustyLevelDb),
+                };
+                options.sides.push(side);
             }
+            Long("rows") => options.rows = arguments.value()?.string()?,
+            Long("rounds") => options.rounds = arguments.value()?.parse()?,
+            Long("quick") => options.quick = true,
+            Long("markdown") => options.markdown = true,
+            _ => return Err(argument.unexpected()),
         }
+    }
+    Ok(options)
+}
+
+fn run() -> Result<(), String> {
+    let options = parse().map_err(|error| error.to_string())?;
+    let mut table = Vec::new();
+    for row in ROWS.iter().filter(|row| row.name.contains(&options.rows)) {
+        if options.quick && row.takes_long() {
+            continue;
+        }
+        eprintln!("{}", row.name);
+        let figures = row.measure(&options.sides, options.rounds)?;
+        if !options.markdown {
+            print(row.name, &figures);
+        }
+        table.push((row.name, figures));
+    }
+    if options.markdown {
+        let ours = |figure: &&Figure| !figure.is_peer;
+        print_markdown(&table, "", ours, |figure, is_stock| match is_stock {
+            true => format!("{:.1} ns", figure.ns),
+            false => format!("{:.1} ns, **{:.1}×**", figure.ns, figure.ratio),
+        });
+        if table.iter().any(|(_, figures)| figures.iter().any(|figure| figure.is_peer)) {
+            println!("\nOther libraries, in the same run, in nanoseconds:\n");
+            table.retain(|(_, figures)| figures.iter().any(|figure| figure.is_peer));
+            print_markdown(&table, "ns", |_| true, |figure, _| format!("{:.1}", figure.ns));
+        }
+    }
+    Ok(())
+}
+
+fn print(name: &str, figures: &[Figure]) {
+    let mut name = name;
+    for figure in figures {
+        let Figure { side, ns, ratio, spread, .. } = figure;
+        println!("{name:46} {side:20} {ns:8.2} ns  {ratio:6.2}x  ±{:.0} %", spread * 100.0);
+        name = "";
+    }
+}
+
+fn print_markdown(
+    table: &[(&str, Vec<Figure>)],
+    corner: &str,
+    chosen: impl Fn(&&Figure) -> bool,
+    cell: impl Fn(&Figure, bool) -> String,
+) {
+    let Some((_, longest)) = table.iter().max_by_key(|(_, figures)| figures.len()) else { return };
+    let sides: Vec<&str> = longest.iter().filter(&chosen).map(|figure| &figure.side[..]).collect();
+    println!("| {corner} | {} |\n|---|{}", sides.join(" | "), "---|".repeat(sides.len()));
+    for (name, figures) in table {
+        print!("| {name} |");
+        for side in &sides {
+            let figure = figures.iter().find(|figure| figure.side == *side);
+            print!(" {} |", figure.map_or(String::new(), |f| cell(f, f.side == "stock")));
+        }
+        println!();
     }
 }
 
 fn main() -> ExitCode {
-    match Options::parse().map_err(|error| error.to_string()).and_then(|options| options.run()) {
+    match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
