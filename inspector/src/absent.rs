@@ -177,7 +177,7 @@ impl Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveldb_bloom::BloomFilterPolicy;
+    use leveldb_bloom::FilterPolicy;
 
     fn keys(of: &[&[u8]]) -> Keys {
         let mut keys = Keys::default();
@@ -204,7 +204,7 @@ mod tests {
         // Most changes of these keys give another of them.
         let all: Vec<_> = (0..100u8).map(|i| [b'0' + i / 10, b'0' + i % 10]).collect();
         let all: Vec<&[u8]> = all.iter().map(|key| &key[..]).collect();
-        let filter = BloomFilterPolicy::new(20).create_filter(&all).unwrap();
+        let filter = FilterPolicy::new(20).create_filter(&all).unwrap();
         let (asked, yes) = Absent::default().ask(&filter, &keys(&all), 1000);
         assert!(asked < 200 && yes <= 5, "{asked} {yes}");
         assert_eq!(Absent::default().ask(&filter, &keys(&[]), 10), (0, 0));
@@ -217,7 +217,7 @@ mod tests {
         let mut absent = Absent::default();
         let one = &b"1"[..];
         // The fifteen others with the same upper bits.
-        let all = BloomFilterPolicy::new(10).create_filter(&[one]).unwrap();
+        let all = FilterPolicy::new(10).create_filter(&[one]).unwrap();
         let (asked, yes) = absent.ask(&all, &keys(&[one]), 100_000);
         assert!((10..=16).contains(&asked) && yes < asked, "{asked} {yes}");
         // One that matches everything.
@@ -239,7 +239,7 @@ mod tests {
             let mut absent = Absent::default();
             let (mut asked, mut yes) = (0, 0);
             for key in &all {
-                let filter = BloomFilterPolicy::new(10).create_filter(&[key]).unwrap();
+                let filter = FilterPolicy::new(10).create_filter(&[key]).unwrap();
                 let answers = absent.ask(&filter, &keys(&[key]), 20);
                 asked += answers.0;
                 yes += answers.1;
@@ -252,7 +252,7 @@ mod tests {
     fn the_rate_is_about_the_estimate() {
         let all: Vec<_> = (0..2000).map(|i| format!("key{:08}", i * 7919)).collect();
         let all: Vec<&[u8]> = all.iter().map(|key| key.as_bytes()).collect();
-        let filter = BloomFilterPolicy::new(10).create_filter(&all).unwrap();
+        let filter = FilterPolicy::new(10).create_filter(&all).unwrap();
         let (asked, yes) = Absent::default().ask(&filter, &keys(&all), 100_000);
         let rate = yes as f64 / asked as f64;
         assert!((0.005..0.015).contains(&rate), "{rate}");

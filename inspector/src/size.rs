@@ -343,7 +343,7 @@ fn rate(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use leveldb_bloom::BloomFilterPolicy;
+    use leveldb_bloom::FilterPolicy;
 
     use super::*;
 
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn the_best_filter_of_few_keys_as_it_is_seen() {
         let seen = |bits: i32, keys: u32| {
-            let policy = BloomFilterPolicy::new(bits);
+            let policy = FilterPolicy::new(bits);
             let mut passed = 0;
             for first in (0..500).map(|number| number * 1_000_000) {
                 let held: Vec<_> = (first..first + keys).map(|key| key.to_le_bytes()).collect();

@@ -91,7 +91,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveldb_bloom::BloomFilterPolicy;
+    use leveldb_bloom::FilterPolicy;
 
     #[test]
     fn transforms_are_found() {
@@ -105,14 +105,14 @@ mod tests {
         ] {
             let apply = |key: &'_ String| transform.apply(key.as_bytes()).unwrap().into_owned();
             let made_for: Vec<_> = keys.iter().map(apply).collect();
-            let filter = BloomFilterPolicy::new(10).create_filter(&made_for).unwrap();
+            let filter = FilterPolicy::new(10).create_filter(&made_for).unwrap();
             let mut search = Search::default();
             for key in &keys {
                 search.mismatch(key.as_bytes(), &filter);
             }
             assert_eq!(search.found(), Some(transform));
         }
-        let filter = BloomFilterPolicy::new(10).create_filter(&["something else"]).unwrap();
+        let filter = FilterPolicy::new(10).create_filter(&["something else"]).unwrap();
         let mut search = Search::default();
         for key in &keys {
             search.mismatch(key.as_bytes(), &filter);

@@ -1,6 +1,6 @@
 //! Whole tables: read, and then with every byte damaged.
 
-use leveldb_bloom::{BloomFilterPolicy, POLICY_NAME};
+use leveldb_bloom::{FilterPolicy, POLICY_NAME};
 use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, Codec, Compression, Error, Filters, Footer, InternalKey, Kind,
     MAGIC, MAX_BLOCK_LEN, MAX_EXPANSION, Part, Portable, ReadAt, Table,
@@ -101,7 +101,7 @@ const KEYS_A_BLOCK: u32 = 10;
 const BASE_LG: u8 = 8;
 
 fn table(compress: bool) -> Vec<u8> {
-    let policy = BloomFilterPolicy::new(10);
+    let policy = FilterPolicy::new(10);
     let mut file = Vec::new();
     let (mut index, mut filters) = (Vec::new(), Vec::new());
     let mut offsets: Vec<u32> = Vec::new();

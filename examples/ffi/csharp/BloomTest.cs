@@ -6,7 +6,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.Linq;
-using System.Runtime.CompilerServices;
 using System.Text;
 using System.Threading;
 using LevelDbBloom;
@@ -198,32 +197,8 @@ public static class BloomTest
         Fails<ObjectDisposedException>(() => Check(builder.Count == 0, "count"));
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void DropPolicies(long living)
-    {
-        var policies = Enumerable.Range(0, 100).Select(i => new Policy(10)).ToArray();
-        Check(Bloom.LivePolicies == living + 100, "living");
-        policies[0].Dispose();
-        Check(Bloom.LivePolicies == living + 99, "living after Dispose");
-    }
-
     private static void Collector()
     {
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        var living = Bloom.LivePolicies;
-        // In a thread, because Mono takes what is on a stack for references.
-        var thread = new Thread(() => DropPolicies(living));
-        thread.Start();
-        thread.Join();
-        for (var i = 0; i < 100 && Bloom.LivePolicies > living; i++)
-        {
-            GC.Collect();
-            GC.WaitForPendingFinalizers();
-            Thread.Sleep(10);
-        }
-        Check(Bloom.LivePolicies <= living + 10, "policies left: " + (Bloom.LivePolicies - living));
-
         // What is disposed of at once, and what is left to the collector: of 40 MB each, which malloc does
         // not keep.
         var keys = new byte[10 * Keys];
@@ -233,7 +208,7 @@ public static class BloomTest
             using (var builder = new Builder(10)) builder.AddFixed(keys, 1);
         }
         Check(ResidentBytes() < before + 100L * Keys, "bytes left: " + (ResidentBytes() - before));
-        thread = new Thread(() =>
+        var thread = new Thread(() =>
         {
             for (var i = 0; i < 10; i++) new Builder(10).AddFixed(keys, 1);
         });

@@ -15,7 +15,6 @@ namespace LevelDbBloom
         [DllImport(Library)] internal static extern IntPtr leveldb_bloom_version();
         [DllImport(Library)] internal static extern IntPtr leveldb_bloom_active();
         [DllImport(Library)] internal static extern IntPtr leveldb_bloom_status_message(int status);
-        [DllImport(Library)] internal static extern UIntPtr leveldb_bloom_live_policies();
         [DllImport(Library)] internal static extern uint leveldb_bloom_hash(byte[] key, UIntPtr keyLength);
         [DllImport(Library)] internal static extern double leveldb_bloom_false_positive_rate(
             int bitsPerKey, UIntPtr keys);
@@ -149,8 +148,6 @@ namespace LevelDbBloom
         public static string Version { get { return Native.Text(Native.leveldb_bloom_version()); } }
 
         public static string Active { get { return Native.Text(Native.leveldb_bloom_active()); } }
-
-        public static long LivePolicies { get { return (long)Native.leveldb_bloom_live_policies(); } }
 
         public static string StatusMessage(int status)
         {

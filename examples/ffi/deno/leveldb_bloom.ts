@@ -11,7 +11,6 @@ const native = Deno.dlopen("libleveldb_bloom.so.1", {
   leveldb_bloom_version: { parameters: [], result: "pointer" },
   leveldb_bloom_active: { parameters: [], result: "pointer" },
   leveldb_bloom_status_message: { parameters: ["i32"], result: "pointer" },
-  leveldb_bloom_live_policies: { parameters: [], result: "usize" },
   leveldb_bloom_hash: { parameters: KEY, result: "u32" },
   leveldb_bloom_false_positive_rate: { parameters: ["i32", "usize"], result: "f64" },
   leveldb_bloom_bits_per_key_for: { parameters: ["f64", "usize"], result: "i32" },
@@ -117,10 +116,6 @@ export function active(): string {
 
 export function statusMessage(status: number): string {
   return text(native.leveldb_bloom_status_message(status));
-}
-
-export function livePolicies(): number {
-  return Number(native.leveldb_bloom_live_policies());
 }
 
 export function hash(key: Bytes): number {

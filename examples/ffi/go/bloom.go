@@ -103,7 +103,6 @@ func overlap(a, b []byte) bool {
 
 func Version() string        { return C.GoString(C.leveldb_bloom_version()) }
 func Active() string         { return C.GoString(C.leveldb_bloom_active()) }
-func LivePolicies() int      { return int(C.leveldb_bloom_live_policies()) }
 func Hash(key []byte) uint32 { return uint32(C.leveldb_bloom_hash(pointer(key), C.size_t(len(key)))) }
 
 // FalsePositiveRate gives 1 where there can be no such filter: for fewer than no keys, and for bits per

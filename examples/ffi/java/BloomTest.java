@@ -210,19 +210,6 @@ public final class BloomTest {
     }
 
     private static void collector() throws Exception {
-        long living = LevelDbBloom.livePolicies();
-        List<LevelDbBloom.Policy> policies = new ArrayList<>();
-        for (int i = 0; i < 100; i++) policies.add(new LevelDbBloom.Policy(10));
-        check(LevelDbBloom.livePolicies() == living + 100, "living");
-        policies.get(0).close();
-        check(LevelDbBloom.livePolicies() == living + 99, "living after close");
-        policies.clear();
-        for (int i = 0; i < 100 && LevelDbBloom.livePolicies() > living; i++) {
-            System.gc();
-            Thread.sleep(100);
-        }
-        check(LevelDbBloom.livePolicies() <= living, "policies left: " + LevelDbBloom.livePolicies());
-
         // What is closed at once, and what is left to the collector: of 40 MB each, which malloc does not keep.
         ByteBuffer keys = ByteBuffer.allocateDirect(10 * KEYS);
         long before = residentBytes();

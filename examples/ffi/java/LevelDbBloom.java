@@ -27,7 +27,6 @@ public final class LevelDbBloom {
     private static native String leveldb_bloom_version();
     private static native String leveldb_bloom_active();
     private static native String leveldb_bloom_status_message(int status);
-    private static native long leveldb_bloom_live_policies();
     private static native int leveldb_bloom_hash(byte[] key, long keyLength);
     private static native double leveldb_bloom_false_positive_rate(int bitsPerKey, long keys);
     private static native int leveldb_bloom_bits_per_key_for(double rate, long keys);
@@ -67,8 +66,6 @@ public final class LevelDbBloom {
     public static String active() { return leveldb_bloom_active(); }
 
     public static String statusMessage(int status) { return leveldb_bloom_status_message(status); }
-
-    public static long livePolicies() { return leveldb_bloom_live_policies(); }
 
     public static int hash(byte[] key) { return leveldb_bloom_hash(key, key.length); }
 

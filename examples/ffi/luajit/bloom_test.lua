@@ -150,19 +150,6 @@ for _, use in ipairs({ function() policy:create_filter({ "a" }) end,
   assert(not fine and tostring(problem):find("it is closed", 1, true), tostring(problem))
 end
 
-collectgarbage()
-local living = bloom.live_policies()
-local policies = {}
-for i = 1, 100 do policies[i] = bloom.policy() end
-equal(living + 100, bloom.live_policies(), "living")
-table.remove(policies):close()
-equal(living + 99, bloom.live_policies(), "living after close")
-policies = nil
--- The first takes the table, the second what only the table's objects referred to.
-collectgarbage()
-collectgarbage()
-equal(living, bloom.live_policies(), "living after the collector")
-
 -- What is closed at once, and what is left to the collector: of 40 MB each, which
 -- malloc does not keep.
 local function resident_kilobytes()

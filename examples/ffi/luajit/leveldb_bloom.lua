@@ -53,7 +53,6 @@ function bloom.active() return ffi.string(library.leveldb_bloom_active()) end
 function bloom.status_message(status)
   return ffi.string(library.leveldb_bloom_status_message(status))
 end
-function bloom.live_policies() return tonumber(library.leveldb_bloom_live_policies()) end
 function bloom.hash(key) return library.leveldb_bloom_hash(key, #key) end
 function bloom.false_positive_rate(bits_per_key, keys)
   return library.leveldb_bloom_false_positive_rate(int(bits_per_key), size_t(keys))

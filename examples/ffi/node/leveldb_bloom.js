@@ -41,7 +41,6 @@ const native = Object.fromEntries([
   'const char *leveldb_bloom_version()',
   'const char *leveldb_bloom_active()',
   'const char *leveldb_bloom_status_message(int status)',
-  'size_t leveldb_bloom_live_policies()',
   `uint32_t leveldb_bloom_hash(${key})`,
   'double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys)',
   'int leveldb_bloom_bits_per_key_for(double rate, size_t num_keys)',
@@ -280,7 +279,6 @@ module.exports = {
   version: native.version,
   active: native.active,
   statusMessage: native.status_message,
-  livePolicies: native.live_policies,
   hash: (key) => native.hash(whole(key), key.byteLength),
   falsePositiveRate: (bitsPerKey, keys) => native.false_positive_rate(int(bitsPerKey), size(keys)),
   /** 0: no number of bits per key up to 44 reaches that rate. */

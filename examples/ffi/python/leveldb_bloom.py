@@ -32,7 +32,6 @@ _ANSWERS = (c_char_p, c_size_t, c_void_p, c_void_p, POINTER(c_size_t))
 _active = _function("active", c_char_p)
 _version = _function("version", c_char_p)
 _status_message = _function("status_message", c_char_p, c_int)
-_live_policies = _function("live_policies", c_size_t)
 _hash = _function("hash", c_uint32, c_char_p, c_size_t)
 _false_positive_rate = _function("false_positive_rate", c_double, c_int, c_size_t)
 _bits_per_key_for = _function("bits_per_key_for", c_int, c_double, c_size_t)
@@ -140,10 +139,6 @@ def version():
 def active():
     """Which implementation answers in this process."""
     return _active().decode()
-
-
-def live_policies():
-    return _live_policies()
 
 
 def key_hash(key):

@@ -25,7 +25,6 @@ module LevelDBBloom
     version: [P, []],
     active: [P, []],
     status_message: [P, [INT]],
-    live_policies: [SIZE, []],
     hash: [UINT32, [P, SIZE]],
     false_positive_rate: [DOUBLE, [INT, SIZE]],
     bits_per_key_for: [INT, [DOUBLE, SIZE]],
@@ -118,7 +117,6 @@ module LevelDBBloom
     def version = call(:version).to_s
     def active = call(:active).to_s
     def status_message(status) = call(:status_message, status).to_s
-    def live_policies = call(:live_policies)
     def key_hash(key) = call(:hash, key, key.bytesize)
     def false_positive_rate(bits_per_key, keys)
       call(:false_positive_rate, integer(bits_per_key, INTS), integer(keys, SIZES))

@@ -28,7 +28,6 @@ pub const c = struct {
     pub extern fn leveldb_bloom_version() [*:0]const u8;
     pub extern fn leveldb_bloom_active() [*:0]const u8;
     pub extern fn leveldb_bloom_status_message(status: c_int) [*:0]const u8;
-    pub extern fn leveldb_bloom_live_policies() usize;
     pub extern fn leveldb_bloom_hash(key: [*]const u8, key_length: usize) u32;
     pub extern fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) f64;
     pub extern fn leveldb_bloom_bits_per_key_for(rate: f64, num_keys: usize) c_int;
@@ -85,10 +84,6 @@ pub fn version() [:0]const u8 {
 
 pub fn active() [:0]const u8 {
     return std.mem.span(c.leveldb_bloom_active());
-}
-
-pub fn livePolicies() usize {
-    return c.leveldb_bloom_live_policies();
 }
 
 pub fn hash(key: []const u8) u32 {
