@@ -101,6 +101,7 @@ run_zig() {
 
 run_java() {
   ensure_packages libjna-java default-jdk-headless
+  mkdir -p "$out/java"
   local classes=$out/java:/usr/share/java/jna.jar
   javac -Xlint:all -Werror -d "$out/java" -cp "$classes" java/*.java
   java -cp "$classes" Example
