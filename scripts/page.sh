@@ -6,7 +6,7 @@ set -e
 
 usage() {
   cat <<'TEXT'
-usage: scripts/page.sh [--serve | --test | --pictures] [--help]
+usage: scripts/page.sh [--serve [PORT] | --test | --pictures] [--help]
 
 Builds the page in page/ into target/page: one index.html with everything in it, the library's core
 compiled to WebAssembly included. Open it from the disk, or put it on any web server.
@@ -41,7 +41,12 @@ python3 page/build.py "$target/$wasm/release/leveldb_bloom_page.wasm" "$target/p
 echo "$target/page/index.html"
 
 case $action in
-  --serve) exec python3 -m http.server --bind 127.0.0.1 --directory "$target/page" ;;
+  --serve)
+    port=${2-8000}
+    python3 -c 'import socket, sys; socket.create_server(("127.0.0.1", int(sys.argv[1])))' "$port" 2>/dev/null ||
+      fail "Port $port cannot be served on: Address already in use. Another one: --serve PORT."
+    exec python3 -m http.server "$port" --bind 127.0.0.1 --directory "$target/page"
+    ;;
   --test | --pictures)
     ensure_packages chromium fonts-dejavu-core libleveldb-dev python3-plyvel
     ensure_node

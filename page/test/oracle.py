@@ -16,6 +16,7 @@ def c_library():
     library = ctypes.CDLL(os.environ["LIBRARY"])
     library.leveldb_bloom_policy_create.restype = ctypes.c_void_p
     library.leveldb_bloom_create_filter.restype = ctypes.c_void_p
+    library.leveldb_bloom_key_may_match.restype = ctypes.c_uint8
     library.leveldb_bloom_free.argtypes = [ctypes.c_void_p]
     return library
 
