@@ -47,8 +47,9 @@ const BLOCK: usize = 8 * LANES;
 
 /// The most bytes of an array that is built in registers, or looked up in one.
 const REGISTER_MAX: usize = 64;
-/// The most bytes of an array that is built with a byte per bit: these fit in the L1 cache.
-const BYTE_PER_BIT_MAX: usize = 1024;
+/// The most bytes of an array that is built with a byte per bit: these are on the stack, and threads
+/// may have 16 KB of it.
+const BYTE_PER_BIT_MAX: usize = 512;
 /// The most bytes of an array for which remainders are exact (see [`remainder`]).
 const EXACT_MAX: usize = (1 << 20) / 8;
 
