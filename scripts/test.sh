@@ -47,21 +47,35 @@ quietly cmake -S . -B "$target/cmake" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEVE
 quietly cmake --build "$target/cmake"
 ctest --test-dir "$target/cmake" --output-on-failure --no-tests=error -j "$(nproc)"
 
-step "stock LevelDB, answer by answer"
-scripts/verify.sh
-scripts/fuzz.sh --seconds 5
-step "demonstration and benchmark"
-quietly scripts/demo.sh --keys 100000
-cargo clippy -p leveldb-bloom-compare --locked --quiet -- -D warnings
+# Two at a time, the longest first: many of them wait for one compiler that uses one processor.
+# one STEP: runs it, and shows what it said once it has ended.
+one() {
+  local log
+  log=$(mktemp)
+  SECONDS=0
+  bash -euo pipefail -c "$1" </dev/null >"$log" 2>&1 || {
+    printf '\n== %s: failed\n%s\n' "$1" "$(cat "$log")"
+    # Has xargs start no other.
+    return 255
+  }
+  printf '\n== %s: %s s\n%s\n' "$1" "$SECONDS" "$(tail -3 "$log")"
+  rm "$log"
+}
+export -f one
+step "everything else"
+steps=(
+  'scripts/fuzz.sh --seconds 5'
+  'scripts/test_inspector.sh'
+  'scripts/page.sh --test'
+  'scripts/ffi.sh'
+  'scripts/hosts.sh'
+  'scripts/cross.sh aarch64 s390x nehalem haswell'
+  'scripts/supply_chain.sh --quick'
+  'scripts/verify.sh'
+  'cargo clippy -p leveldb-bloom-compare --locked --quiet -- -D warnings'
+  'scripts/demo.sh --keys 100000'
+)
 # The benchmark's peers need a newer Rust than the library.
-[[ $(rustc --version) < 'rustc 1.89' ]] || quietly scripts/bench.sh --quick --rounds 1
-step "other processors, dependencies, the oldest Rust"
-scripts/cross.sh aarch64 s390x nehalem haswell
-scripts/supply_chain.sh --quick
-step "other languages and other people's programs"
-scripts/ffi.sh
-scripts/hosts.sh
-step "the command and the page"
-scripts/test_inspector.sh
-scripts/page.sh --test
+[[ $(rustc --version) < 'rustc 1.89' ]] || steps+=('scripts/bench.sh --quick --rounds 1')
+printf '%s\0' "${steps[@]}" | xargs -0 -P 2 -I '{}' bash -c 'one "$1"' one '{}'
 step "all tests passed"
