@@ -5,13 +5,15 @@ use core::fmt;
 
 use crate::filter::{FilterTooLarge, WrongFilterLength};
 use crate::kernel::{Key, KeyList};
-use crate::policy::{FilterPolicy, append_zeros};
+use crate::policy::{Encoding, FilterPolicy, append_zeros};
+use crate::ribbon;
 
-/// Collects keys as they come, and makes their filter. Keeps four bytes for each key, its hash.
+/// Collects keys as they come, and makes their filter. Keeps four bytes for each key, its hash; for a
+/// ribbon filter twelve, because there may be none.
 ///
 /// Builders on many threads or machines can each make a part of one filter: let all of them finish
 /// with the same total number of keys. The [`union`] of the parts is then, byte for byte, the
-/// filter of all keys.
+/// filter of all keys. Ribbon filters cannot be united.
 ///
 /// ```
 /// use leveldb_bloom::{FilterBuilder, FilterPolicy, union};
@@ -29,6 +31,8 @@ use crate::policy::{FilterPolicy, append_zeros};
 pub struct FilterBuilder {
     policy: FilterPolicy,
     hashes: Vec<u32>,
+    /// As many for a ribbon policy, otherwise none.
+    ribbon_hashes: Vec<u64>,
 }
 
 /// There is no memory for more keys.
@@ -47,7 +51,7 @@ impl FilterBuilder {
     /// A builder without keys.
     #[must_use]
     pub fn new(policy: FilterPolicy) -> Self {
-        FilterBuilder { policy, hashes: Vec::new() }
+        FilterBuilder { policy, hashes: Vec::new(), ribbon_hashes: Vec::new() }
     }
 
     /// Adds a key.
@@ -55,6 +59,9 @@ impl FilterBuilder {
     /// # Panics
     /// If there is no memory, as `Vec::push` does; see [`try_extend`](Self::try_extend).
     pub fn add(&mut self, key: &[u8]) {
+        if self.policy.encoding() == Encoding::Ribbon {
+            self.ribbon_hashes.push(ribbon::hash(key));
+        }
         self.hashes.push(self.policy.kernel().hash(Key::new(key)));
     }
 
@@ -67,9 +74,10 @@ impl FilterBuilder {
         keys: impl ExactSizeIterator<Item = &'k [u8]>,
     ) -> Result<(), OutOfMemory> {
         let more = keys.len();
-        // Amortised growth may fail where the exact size still fits.
-        let room = self.hashes.try_reserve(more);
-        room.or_else(|_| self.hashes.try_reserve_exact(more)).map_err(|_| OutOfMemory)?;
+        make_room(&mut self.hashes, more)?;
+        if self.policy.encoding() == Encoding::Ribbon {
+            make_room(&mut self.ribbon_hashes, more)?;
+        }
         let (mut keys, mut list) = (keys.map(Key::new).take(more).fuse(), KeyList::new());
         loop {
             let part = list.refill(&mut keys);
@@ -86,6 +94,9 @@ impl FilterBuilder {
 
     #[inline]
     fn hash_part(&mut self, keys: &[Key<'_>]) {
+        if self.policy.encoding() == Encoding::Ribbon {
+            self.ribbon_hashes.extend(keys.iter().map(|key| ribbon::hash(key.as_bytes())));
+        }
         let start = self.hashes.len();
         self.hashes.resize(start + keys.len(), 0);
         let hashes = self.hashes.get_mut(start..).unwrap_or(&mut []);
@@ -120,8 +131,7 @@ impl FilterBuilder {
     pub fn finish_for(&mut self, total_keys: usize) -> Result<Vec<u8>, FilterTooLarge> {
         let mut filter = Vec::new();
         append_zeros(&mut filter, self.policy.filter_len(total_keys))?;
-        self.policy.insert_hashes(&self.hashes, &mut filter);
-        self.hashes.clear();
+        self.write(&mut filter);
         Ok(filter)
     }
 
@@ -139,10 +149,25 @@ impl FilterBuilder {
             return Err(WrongFilterLength);
         }
         filter.fill(0);
-        self.policy.insert_hashes(&self.hashes, filter);
-        self.hashes.clear();
+        self.write(filter);
         Ok(())
     }
+
+    /// Writes the filter over zeros.
+    fn write(&mut self, filter: &mut [u8]) {
+        let is_ribbon = self.policy.encoding() == Encoding::Ribbon;
+        if !is_ribbon || !self.policy.solve_hashes(&self.ribbon_hashes, filter) {
+            self.policy.insert_hashes(&self.hashes, filter);
+        }
+        self.hashes.clear();
+        self.ribbon_hashes.clear();
+    }
+}
+
+fn make_room<T>(hashes: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    // Amortised growth may fail where the exact size still fits.
+    let room = hashes.try_reserve(more);
+    room.or_else(|_| hashes.try_reserve_exact(more)).map_err(|_| OutOfMemory)
 }
 
 /// Shows how many keys there are, not their hashes.
@@ -160,7 +185,7 @@ impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter().fuse();
         // May fail: an iterator's lower bound need not be true.
-        let _ = self.hashes.try_reserve(keys.size_hint().0);
+        let _ = make_room(&mut self.hashes, keys.size_hint().0);
         let mut part = Vec::new();
         loop {
             part.extend(keys.by_ref().take(KeyList::MAX));
@@ -185,7 +210,7 @@ impl fmt::Display for FilterMismatch {
 
 impl core::error::Error for FilterMismatch {}
 
-/// Adds the keys of the filter `from` to the filter `into`.
+/// Adds the keys of the filter `from` to the filter `into`. Ribbon filters cannot be united.
 ///
 /// # Errors
 /// [`FilterMismatch`] if their lengths or numbers of probes differ, or they have fewer than two
@@ -193,7 +218,10 @@ impl core::error::Error for FilterMismatch {}
 pub fn union(into: &mut [u8], from: &[u8]) -> Result<(), FilterMismatch> {
     match (into.split_last_mut(), from.split_last()) {
         (Some((k, bits)), Some((from_k, from_bits)))
-            if k == from_k && bits.len() == from_bits.len() && !bits.is_empty() =>
+            if k == from_k
+                && bits.len() == from_bits.len()
+                && !bits.is_empty()
+                && !ribbon::is_ribbon(*k) =>
         {
             for (byte, from) in bits.iter_mut().zip(from_bits) {
                 *byte |= from;

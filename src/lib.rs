@@ -6,6 +6,7 @@
 //! ```text
 //! key bytes -> hash -> probe -> filter (bits)   the specification: plain, safe, short
 //!                  \-> kernel/*                 the same answers, faster
+//! key bytes -> ribbon -> filter (columns)       the second encoding
 //! caller -> policy, builder -> kernel           what a program holds
 //! keys, sizing                                  many keys in one buffer; how many bits to spend
 //! ```
@@ -42,6 +43,7 @@ mod kernel;
 mod keys;
 mod policy;
 mod probe;
+mod ribbon;
 mod sizing;
 
 pub use builder::{FilterBuilder, FilterMismatch, OutOfMemory, union};
@@ -49,8 +51,9 @@ pub use filter::{FilterTooLarge, MAX_PROBES, WrongFilterLength, filter_len, prob
 pub use hash::{BLOOM_SEED, bloom_hash, hash};
 pub use kernel::{Kernel, Key};
 pub use keys::{FlatKeys, InvalidOffsets};
-pub use policy::{FilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
+pub use policy::{Encoding, FilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
 pub use probe::Positions;
+pub use ribbon::MAX_RIBBON_BITS_PER_KEY;
 pub use sizing::{
     FilterInfo, MAX_USEFUL_BITS_PER_KEY, UnwiseBitsPerKey, bits_per_key_for, false_positive_rate,
     validate,

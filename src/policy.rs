@@ -1,20 +1,34 @@
-//! The policy a program holds: bits per key, and the kernel that does the work.
+//! The policy a program holds: bits per key, the encoding, and the kernel that does the work.
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use crate::filter::{FilterTooLarge, WrongFilterLength, filter_len, probes_for};
 use crate::kernel::{self, Kernel, Key, KeyList, as_keys};
+use crate::ribbon::{self, MAX_RIBBON_BITS_PER_KEY};
 
 /// The name that LevelDB stores beside the filters of a table. It ignores filters that were stored
 /// under another name.
 pub const POLICY_NAME: &str = "leveldb.BuiltinBloomFilter2";
+
+/// How a policy writes filters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// LevelDB's own: every filter is LevelDB's, byte for byte, and every answer, for any bytes.
+    #[default]
+    Bloom,
+    /// Ribbon filters, whose false-positive rate does not depend on what the keys look like
+    /// (docs/ribbon.md). LevelDB takes such a filter for one that may hold any key. A policy with this
+    /// encoding reads both.
+    Ribbon,
+}
 
 /// LevelDB's bloom filter policy. Immutable: any number of threads may use one at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FilterPolicy {
     bits_per_key: i32,
     probes: u32,
+    encoding: Encoding,
     kernel: &'static Kernel,
 }
 
@@ -39,16 +53,62 @@ impl FilterPolicy {
     #[must_use]
     pub const fn with_kernel(bits_per_key: i32, kernel: &'static Kernel) -> Self {
         let bits_per_key = if bits_per_key < 0 { 0 } else { bits_per_key };
-        FilterPolicy { bits_per_key, probes: probes_for(bits_per_key), kernel }
+        let encoding = Encoding::Bloom;
+        FilterPolicy { bits_per_key, probes: probes_for(bits_per_key), encoding, kernel }
     }
 
-    /// Bits per key; 0 where a negative number was given.
+    /// A policy that writes [ribbon](Encoding::Ribbon) filters, and reads these and LevelDB's. With
+    /// `bits_per_key` bits a key, one absent key in 2^`bits_per_key` matches, whatever the keys and
+    /// however many there are; 10 gives 0.1 %. Below 1 acts as 1, and above
+    /// [`MAX_RIBBON_BITS_PER_KEY`] as that.
+    ///
+    /// LevelDB's own encoding is written where there is no ribbon filter: for no keys, for 2^31 and
+    /// more, where memory for the system of equations is missing (some 30 bytes a key, for more than
+    /// 64 keys), and for one list of keys in very many for which no system can be solved.
+    ///
+    /// ```
+    /// use leveldb_bloom::FilterPolicy;
+    ///
+    /// let policy = FilterPolicy::ribbon(10);
+    /// let filter = policy.create_filter(&["hello", "world"])?;
+    /// assert!(policy.key_may_match(b"hello", &filter));
+    /// assert!(!policy.key_may_match(b"absent", &filter));
+    /// // Who does not know the encoding finds every key.
+    /// assert!(FilterPolicy::new(10).key_may_match(b"absent", &filter));
+    /// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
+    /// ```
+    #[must_use]
+    pub fn ribbon(bits_per_key: i32) -> Self {
+        Self::new(bits_per_key).with_encoding(Encoding::Ribbon)
+    }
+
+    /// The same policy with another encoding. For [`Encoding::Ribbon`] the bits per key are limited
+    /// as [`ribbon`](Self::ribbon) says.
+    #[must_use]
+    pub const fn with_encoding(self, encoding: Encoding) -> Self {
+        let bits_per_key = match (encoding, self.bits_per_key) {
+            (Encoding::Ribbon, ..1) => 1,
+            (Encoding::Ribbon, MAX_RIBBON_BITS_PER_KEY..) => MAX_RIBBON_BITS_PER_KEY,
+            (_, bits_per_key) => bits_per_key,
+        };
+        let policy = Self::with_kernel(bits_per_key, self.kernel);
+        FilterPolicy { encoding, ..policy }
+    }
+
+    /// How this policy writes filters.
+    #[must_use]
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Bits per key, after the limits: 0 where a negative number was given, for ribbon filters 1 to
+    /// [`MAX_RIBBON_BITS_PER_KEY`].
     #[must_use]
     pub const fn bits_per_key(&self) -> i32 {
         self.bits_per_key
     }
 
-    /// The number of probes, k: how many bits a key sets and a query reads.
+    /// The number of probes, k: how many bits a key sets and a query reads in LevelDB's encoding.
     #[must_use]
     pub const fn probes(&self) -> u32 {
         self.probes
@@ -64,7 +124,11 @@ impl FilterPolicy {
     /// fit in a `usize`.
     #[must_use]
     pub fn filter_len(&self, num_keys: usize) -> Option<usize> {
-        filter_len(num_keys, self.bits_per_key)
+        let ribbon = match self.encoding {
+            Encoding::Bloom => None,
+            Encoding::Ribbon => ribbon::filter_len(num_keys, self.result_bits()),
+        };
+        ribbon.or_else(|| filter_len(num_keys, self.bits_per_key))
     }
 
     /// A filter of `keys`. Fastest for `&[u8]`, `&str` and [`Key`], which a kernel reads where they
@@ -109,7 +173,8 @@ impl FilterPolicy {
     }
 
     /// Writes a filter of `keys` over all of `filter`, whose length must be the
-    /// [`filter_len`](Self::filter_len) of their number. Allocates nothing.
+    /// [`filter_len`](Self::filter_len) of their number. Allocates nothing, except for ribbon filters
+    /// of more than 64 keys.
     ///
     /// ```
     /// let policy = leveldb_bloom::FilterPolicy::new(10);
@@ -143,6 +208,14 @@ impl FilterPolicy {
         filter: &'f mut [MaybeUninit<u8>],
     ) -> Result<&'f mut [u8], WrongFilterLength> {
         self.check_len(keys.len(), filter.len())?;
+        if self.encoding == Encoding::Ribbon {
+            let filter = kernel::zeroed(filter);
+            if self.solve(keys.iter().copied(), filter) {
+                return Ok(filter);
+            }
+            self.kernel.create_over(keys, self.probes, filter);
+            return Ok(filter);
+        }
         Ok(self.kernel.create(keys, self.probes, filter))
     }
 
@@ -168,6 +241,9 @@ impl FilterPolicy {
     #[must_use]
     #[inline]
     pub fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        if self.reads_as_ribbon(filter) {
+            return self.kernel.ribbon_may_match(key, filter);
+        }
         self.kernel.may_match(Key::new(key), filter)
     }
 
@@ -189,7 +265,7 @@ impl FilterPolicy {
         filter: &[u8],
         results: &mut [bool],
     ) -> usize {
-        in_parts(keys, results, |keys, results| self.kernel.keys_may_match(keys, filter, results))
+        in_parts(keys, results, |keys, results| self.list_may_match(keys, filter, results))
     }
 
     /// [`keys_may_match`](Self::keys_may_match) for keys that do not lie in an array, such as
@@ -216,9 +292,20 @@ impl FilterPolicy {
         parts
             .map(|part| {
                 let keys = list.refill(keys.by_ref().take(part.len()));
-                self.kernel.keys_may_match(keys, filter, part)
+                self.list_may_match(keys, filter, part)
             })
             .sum()
+    }
+
+    fn list_may_match(&self, keys: &[Key<'_>], filter: &[u8], results: &mut [bool]) -> usize {
+        if !self.reads_as_ribbon(filter) {
+            return self.kernel.keys_may_match(keys, filter, results);
+        }
+        let answers = keys.iter().zip(results).map(|(key, result)| {
+            *result = self.kernel.ribbon_may_match(key.as_bytes(), filter);
+            usize::from(*result)
+        });
+        answers.sum()
     }
 
     /// Queries many filters for one key, as a read does that looks through many tables. The key is
@@ -240,16 +327,65 @@ impl FilterPolicy {
         results: &mut [bool],
     ) -> usize {
         in_parts(filters, results, |filters, results| {
-            self.kernel.filters_may_match(Key::new(key), filters, results)
+            let mut ones = self.kernel.filters_may_match(Key::new(key), filters, results);
+            if self.encoding == Encoding::Ribbon {
+                // A ribbon has matched every key so far.
+                for (filter, result) in filters.iter().zip(results) {
+                    let filter = filter.as_bytes();
+                    if *result && self.reads_as_ribbon(filter) {
+                        *result = self.kernel.ribbon_may_match(key, filter);
+                        ones -= usize::from(!*result);
+                    }
+                }
+            }
+            ones
         })
+    }
+
+    /// The number of columns of a ribbon filter.
+    fn result_bits(&self) -> u32 {
+        self.bits_per_key.unsigned_abs()
+    }
+
+    #[inline(always)]
+    fn reads_as_ribbon(&self, filter: &[u8]) -> bool {
+        self.encoding == Encoding::Ribbon
+            && filter.last().is_some_and(|&last| ribbon::is_ribbon(last))
     }
 
     fn check_len(&self, num_keys: usize, len: usize) -> Result<(), WrongFilterLength> {
         if self.filter_len(num_keys) == Some(len) { Ok(()) } else { Err(WrongFilterLength) }
     }
 
+    /// Writes the ribbon filter of `keys` over all of `filter`; false if there is none, or no memory
+    /// to make it.
+    fn solve<'k>(&self, keys: impl ExactSizeIterator<Item = Key<'k>>, filter: &mut [u8]) -> bool {
+        let mut few = [0; ribbon::MOST_ON_STACK];
+        let mut many = Vec::new();
+        let hashes = match few.get_mut(..keys.len()) {
+            Some(few) => few,
+            None if many.try_reserve_exact(keys.len()).is_err() => return false,
+            None => {
+                many.resize(keys.len(), 0);
+                &mut many[..]
+            }
+        };
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = ribbon::hash(key.as_bytes());
+        }
+        self.solve_hashes(hashes, filter)
+    }
+
+    /// [`solve`](Self::solve) for keys with these hashes.
+    pub(crate) fn solve_hashes(&self, hashes: &[u64], filter: &mut [u8]) -> bool {
+        self.kernel.solve(hashes, self.result_bits(), filter)
+    }
+
     /// Writes the filter over all of `filter`, which has the right length.
     fn fill<K: AsRef<[u8]>>(&self, keys: &[K], filter: &mut [u8]) {
+        if self.encoding == Encoding::Ribbon && self.solve(keys.iter().map(Key::of), filter) {
+            return;
+        }
         if let Some(keys) = as_keys(keys) {
             self.kernel.create_over(keys, self.probes, filter);
         } else if keys.len() <= KeyList::MAX {
@@ -264,16 +400,23 @@ impl FilterPolicy {
     /// Inserts keys into a filter that is all zeros.
     fn insert<'k>(&self, keys: impl Iterator<Item = Key<'k>>, filter: &mut [u8]) {
         let Some((k, array)) = filter.split_last_mut() else { return };
+        // For a ribbon: `None` if there is no memory for all hashes.
+        let mut hashes = (self.encoding == Encoding::Ribbon).then(Vec::new);
         let (mut keys, mut list) = (keys.fuse(), KeyList::new());
         loop {
             let part = list.refill(&mut keys);
             if part.is_empty() {
                 break;
             }
+            // Keys come only once, and a ribbon may not be possible.
             self.kernel.insert(part, self.probes, array);
+            hashes = hashes.and_then(|hashes| ribbon_hashes(part, hashes));
         }
         // Last: if `keys` panics, the filter has 0 probes and matches every key.
         *k = self.probes as u8;
+        if let Some(hashes) = hashes {
+            self.solve_hashes(&hashes, filter);
+        }
     }
 
     /// Inserts keys with these hashes into a filter that is all zeros.
@@ -283,6 +426,13 @@ impl FilterPolicy {
             *k = self.probes as u8;
         }
     }
+}
+
+/// Adds the keys' hashes; `None` if there is no memory.
+fn ribbon_hashes(keys: &[Key<'_>], mut hashes: Vec<u64>) -> Option<Vec<u64>> {
+    hashes.try_reserve(keys.len()).ok()?;
+    hashes.extend(keys.iter().map(|key| ribbon::hash(key.as_bytes())));
+    Some(hashes)
 }
 
 /// Appends `len` zeros (an error for `None`), and returns where they begin.
@@ -311,7 +461,8 @@ fn in_parts<T: AsRef<[u8]>>(
 }
 
 /// Whether `filter` may hold a key with this hash (see [`bloom_hash`](crate::bloom_hash)). For
-/// callers that query many filters for one key, one after another.
+/// callers that query many filters for one key, one after another. Knows LevelDB's own encoding only:
+/// a ribbon filter may hold any key.
 ///
 /// ```
 /// let filter = leveldb_bloom::FilterPolicy::new(10).create_filter(&["hello"])?;
@@ -323,10 +474,11 @@ pub fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     kernel::hash_may_match(hash, filter)
 }
 
-/// Whether `filter` may hold `key`. Needs no policy: a filter says itself how it was made.
+/// Whether `filter` may hold `key`. Needs no policy: a filter says itself how it was made. Reads both
+/// [encodings](Encoding).
 #[must_use]
 pub fn key_may_match(key: &[u8], filter: &[u8]) -> bool {
-    Kernel::best().may_match(Key::new(key), filter)
+    FilterPolicy::ribbon(0).key_may_match(key, filter)
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ fn debug_output_shows_no_keys() {
     let kernel = Kernel::by_name("portable").unwrap();
     let mut builder = FilterBuilder::new(FilterPolicy::with_kernel(10, kernel));
     builder.extend(keys.iter());
-    let policy = "FilterPolicy { bits_per_key: 10, probes: 6, kernel: Kernel(\"portable\") }";
+    let policy = "FilterPolicy { bits_per_key: 10, probes: 6, encoding: Bloom, kernel: Kernel(\"portable\") }";
     let expected = format!("FilterBuilder {{ policy: {policy}, num_keys: 2, .. }}");
     assert_eq!(format!("{builder:?}"), expected);
 }

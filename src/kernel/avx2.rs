@@ -21,6 +21,7 @@ use core::num::NonZeroU32;
 
 use super::blocks::{self, Steps};
 use super::{Kernel, Key, cpu};
+use crate::ribbon;
 use hash::hash_keys;
 use lanes::{LANES, Lanes};
 use probes::{Modulus, Positions};
@@ -41,6 +42,8 @@ pub(super) const KERNEL: Kernel = Kernel {
     may_match,
     keys_may_match,
     filters_may_match,
+    ribbon_may_match,
+    solve,
 };
 
 /// # Safety
@@ -55,6 +58,20 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
 pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     // SAFETY: the caller's.
     unsafe { blocks::insert::<Avx2>(hashes, k, array) }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn ribbon_may_match(key: &[u8], filter: &[u8]) -> bool {
+    ribbon::may_match(key, filter)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn solve(hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
+    ribbon::solve(hashes, r, filter)
 }
 
 #[derive(Clone, Copy)]

@@ -57,6 +57,9 @@ pub struct Kernel {
     keys_may_match: unsafe fn(&[Key], &[u8], &mut [u8]) -> usize,
     /// Given as many results as filters.
     filters_may_match: unsafe fn(Key, &[Key], &mut [u8]) -> usize,
+    /// `ribbon::may_match` and `ribbon::solve`, compiled for this processor.
+    ribbon_may_match: unsafe fn(&[u8], &[u8]) -> bool,
+    solve: unsafe fn(&[u64], u32, &mut [u8]) -> bool,
 }
 
 /// Fewer keys than this are the portable kernel's, whatever the kernel. This is the one decision by
@@ -200,6 +203,20 @@ impl Kernel {
         unsafe { (self.may_match)(key, filter) }
     }
 
+    /// Whether a filter whose last byte is a ribbon's may hold the key.
+    #[inline]
+    pub(crate) fn ribbon_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        // SAFETY: this machine can run the kernel.
+        unsafe { (self.ribbon_may_match)(key, filter) }
+    }
+
+    /// Writes the ribbon filter with `r` result bits of keys with these hashes over all of `filter`;
+    /// false, and `filter` as it was, if there is none.
+    pub(crate) fn solve(&self, hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
+        // SAFETY: this machine can run the kernel.
+        unsafe { (self.solve)(hashes, r, filter) }
+    }
+
     /// Queries one filter for many keys: `results[i]` is the answer for `keys[i]`, for as many as
     /// both have. Returns how many are true.
     pub(crate) fn keys_may_match(
@@ -236,6 +253,13 @@ impl Kernel {
 /// Whether a filter, k byte included, may hold a key of this hash.
 pub(crate) fn hash_may_match(hash: u32, filter: &[u8]) -> bool {
     portable::hash_may_match(hash, filter)
+}
+
+/// Makes memory zeros.
+pub(crate) fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    memory.fill(MaybeUninit::new(0));
+    // SAFETY: all of it was just initialised.
+    unsafe { &mut *(ptr::from_mut(memory) as *mut [u8]) }
 }
 
 /// # Safety

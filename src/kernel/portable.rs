@@ -14,7 +14,7 @@ use super::hint::{hidden, through_a_branch};
 use super::{Kernel, Key};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M};
-use crate::probe;
+use crate::{probe, ribbon};
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "portable",
@@ -26,6 +26,8 @@ pub(super) const KERNEL: Kernel = Kernel {
     may_match,
     keys_may_match,
     filters_may_match,
+    ribbon_may_match: ribbon::may_match,
+    solve: ribbon::solve,
 };
 
 /// The hash of one key.
