@@ -7,7 +7,7 @@ use crate::find::{Database, Place};
 use crate::manifest::BYTEWISE;
 use crate::reports;
 use crate::scan::{Format, OTHER_NAME, Report};
-use crate::sums::{Sums, ratio};
+use crate::sums::{Counts, Sums, ratio};
 use crate::text::{self, bytes, count, percent, plural, tenths};
 use crate::transform::Transform;
 
@@ -39,6 +39,7 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
     notes.ranges();
     notes.missing_tables();
     notes.levels();
+    notes.kinds();
     notes.names();
     notes.other_filters();
     notes.comparator();
@@ -173,6 +174,16 @@ impl Notes<'_> {
         }
     }
 
+    /// Tables that are not what LevelDB writes.
+    fn kinds(&mut self) {
+        let mut kinds = Counts::default();
+        self.reports.iter().filter_map(|report| report.kind()).for_each(|kind| kinds.count(kind));
+        for (kind, tables) in kinds.0 {
+            let text = format!("{}: {kind}.", plural(tables, "table", "tables"));
+            self.add(Weight::Note, "another-format", text);
+        }
+    }
+
     fn names(&mut self) {
         let with = |format| self.tables(|r| r.policy.as_ref().is_some_and(|p| p.format == format));
         let (own, other) = (with(Format::LevelDb), with(Format::OtherName));
@@ -242,7 +253,7 @@ impl Notes<'_> {
             .iter()
             .filter_map(|database| database.comparator())
             .find(|comparator| *comparator != BYTEWISE);
-        let unordered = self.tables(|report| !report.bytewise && !report.is_damaged());
+        let unordered = self.tables(|report| !report.bytewise && report.problem_count == 0);
         let who = match named {
             Some(comparator) => format!("The database has a comparator of its own, {comparator}."),
             None if unordered > 0 => format!(
@@ -293,7 +304,8 @@ impl Notes<'_> {
     }
 
     fn no_filters(&mut self) {
-        let without = self.tables(|report| report.opened && report.policy.is_none());
+        let none = |report: &Report| report.opened && report.policy.is_none();
+        let without = self.tables(|report| none(report) && report.maker.is_none());
         if without == 0 {
             return;
         }
@@ -547,7 +559,7 @@ pub fn made_for<'r>(reports: impl Iterator<Item = &'r Report>) -> Option<String>
 
 /// The sums of the tables with filters of LevelDB's format, since the others' keys pay nothing.
 pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
-    let known = |report: &&Report| report.sums.bloom.filters > 0 && !report.is_damaged();
+    let known = |report: &&Report| report.sums.bloom.filters > 0 && report.problem_count == 0;
     reports::sums(reports.filter(known))
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use leveldb_bloom_table::Compression;
+
 use crate::explain::{self, Note};
 use crate::find::{Database, Everything, Place};
 use crate::reports;
@@ -46,7 +48,7 @@ impl Findings {
 pub fn describe(database: &Database) -> String {
     let folder = text::path(&database.folder);
     let Ok(version) = &database.version else { return folder };
-    let mut levels = Counts::default();
+    let mut levels: Counts = Counts::default();
     for table in version.tables.values() {
         levels.count(table.level.into());
     }
@@ -98,25 +100,27 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     figures.push((
         "data blocks",
         format!(
-            "{} of {} on average{}",
+            "{} of {} on average{}{}",
             count(sums.data_blocks),
             bytes(ratio(sums.data_bytes as f64, sums.data_blocks as f64) as u64),
-            match (data, sums.compressed_blocks) {
-                (false, _) => String::new(),
-                (true, 0) => ", not compressed".into(),
-                _ => format!(
+            match sums.data_blocks - sums.blocks_unread {
+                read if read > 0 && contents_differ(sums) => format!(
                     ", {} decompressed",
-                    bytes(ratio(sums.contents_bytes as f64, sums.data_blocks as f64) as u64)
+                    bytes(ratio(sums.contents_bytes as f64, read as f64) as u64)
                 ),
-            }
+                _ => String::new(),
+            },
+            unread(sums)
         ),
     ));
     if data {
+        figures.push(("compression", compressions(sums).unwrap_or(NOT_KNOWN.into())));
         let deletions = match sums.deletions {
             0 => String::new(),
             n => format!(", {} of them deletions", count(n)),
         };
-        figures.push(("entries", count(sums.entries) + &deletions));
+        let read = if unread(sums).is_empty() { "" } else { ", as far as they could be read" };
+        figures.push(("entries", count(sums.entries) + &deletions + read));
     } else if bloom.filters > 0 {
         figures.push((
             "entries",
@@ -195,7 +199,11 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     if data {
         let used = reports.iter().filter(|report| report.place.is_used());
         let lost = match (bloom.keys_lost, explain::made_for(used)) {
-            (0, None) => "all match their filters".into(),
+            (0, None) if bloom.keys_checked == 0 => "none could be checked".into(),
+            (0, None) if unread(sums).is_empty() => "all match their filters".into(),
+            (0, None) => {
+                format!("{} could be checked, and match their filters", count(bloom.keys_checked))
+            }
             (0, Some(how)) => format!("match their filters {how}, as far as they were tried"),
             (lost, _) => format!("{} DO NOT match their filters", count(lost)),
         };
@@ -204,16 +212,33 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     figures
 }
 
+/// How many data blocks could not be read; nothing where all could.
+fn unread(sums: &Sums) -> String {
+    match sums.blocks_unread {
+        0 => String::new(),
+        unread => format!("; {} could not be read", count(unread)),
+    }
+}
+
+fn contents_differ(sums: &Sums) -> bool {
+    sums.compressions.0.keys().any(|how| *how != Compression::None)
+}
+
+/// How data blocks are stored: `snappy`, or each way with its number of blocks; nothing where none was read.
+pub fn compressions(sums: &Sums) -> Option<String> {
+    let each: Vec<_> = match sums.compressions.0.iter().collect::<Vec<_>>()[..] {
+        [] => return None,
+        [(only, _)] => vec![only.to_string()],
+        ref all => all.iter().map(|(how, n)| format!("{how} ({})", count(**n))).collect(),
+    };
+    Some(each.join(", "))
+}
+
 /// The rows of the fill histogram, without the empty ones at both ends.
 pub fn fill_rows(sums: &Sums) -> Vec<(String, u64)> {
-    let fill = &sums.bloom.fill;
-    let used = |step: &usize| fill[*step] > 0;
-    let first = (0..FILL_STEPS).find(used).unwrap_or(0);
-    let last = (0..FILL_STEPS).rev().find(used).unwrap_or(0);
-    let width = 100 / FILL_STEPS;
-    (first..=last)
-        .map(|step| (format!("{}-{} %", step * width, (step + 1) * width), fill[step]))
-        .collect()
+    let (fill, width) = (&sums.bloom.fill, 100 / FILL_STEPS);
+    let label = |step: u64| format!("{}-{} %", step * width, (step + 1) * width);
+    (fill.min()..=fill.max()).map(|step| (label(step), fill.get(step))).collect()
 }
 
 pub fn keys_rows(sums: &Sums) -> Vec<(String, u64)> {
@@ -234,7 +259,7 @@ pub const TABLE_COLUMNS: [&str; 9] = [
     "entries",
     "filters",
     "bits\nper key",
-    "fill",
+    "stored\nas",
     "false\npositives",
 ];
 
@@ -260,7 +285,7 @@ fn table_row(report: &Report, name: String, data: bool) -> [String; 9] {
         if data { count(sums.entries) } else { of_filters(format!("~{}", count(keys as u64))) },
         count(sums.slots - sums.empty_slots),
         of_filters(bloom.spent(data).map_or("?".into(), tenths)),
-        of_filters(percent(bloom.fill())),
+        sums.compressions.0.keys().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
     ]
 }

@@ -17,7 +17,7 @@ use crate::find::{Database, Everything, Place, find};
 use crate::html;
 use crate::reports::{self, problems};
 use crate::scan::{Format, Options, Report};
-use crate::sums::Sums;
+use crate::sums::{FILL_STEPS, Sums};
 use crate::text::{self, histogram, plural, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
@@ -308,8 +308,10 @@ pub fn table_json(report: &Report, data: bool) -> Value {
         Format::LevelDb => "leveldb",
         Format::OtherName => "other name, same bits",
         Format::Foreign => "own",
+        Format::Mismatched => "another format",
     }));
     value["other_policies"] = json!(report.other_policies);
+    value["kind"] = json!(report.kind());
     value["keys_in_byte_order"] = json!(data.then_some(report.bytewise));
     value["filters_made_for"] = json!(report.transform.map(|transform| transform.to_string()));
     value["lost"] = report.lost.iter().map(reports::lost_json).collect();
@@ -333,7 +335,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
             "bits": bloom.bits,
             "bits_set": bloom.bits_set,
             "fill": bloom.fill(),
-            "fill_histogram": bloom.fill,
+            "fill_histogram": (0..FILL_STEPS).map(|step| bloom.fill.get(step)).collect::<Vec<_>>(),
             "probes": bloom.probes.0,
             "match_all": bloom.match_all,
             "keys_per_filter": data.then(|| json!({
@@ -359,6 +361,9 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
         "file_bytes": sums.file_bytes,
         "index_bytes": sums.index_bytes,
         "data_blocks": sums.data_blocks,
+        "data_blocks_unread": of_data(sums.blocks_unread),
+        "compressions": data.then(|| sums.compressions.0.iter()
+            .map(|(how, blocks)| (how.to_string(), json!(blocks))).collect::<serde_json::Map<_, _>>()),
         "data_bytes": sums.data_bytes,
         "data_bytes_decompressed": of_data(sums.contents_bytes),
         "entries": of_data(sums.entries),

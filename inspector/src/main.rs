@@ -87,15 +87,18 @@ The object that --json prints; what is not known is null, rates are shares of 1:
   unused_tables, unused_entries: not in the MANIFEST, so that LevelDB does not
              read them; `total` and the notes leave them out
   databases  folder, comparator, manifest_error, range_errors, missing_tables
-  tables     path, number, level, unused, deleted_meanwhile, policy,
+  tables     path, number, level, unused, deleted_meanwhile, kind (what it is,
+             where LevelDB's databases have no such table), policy,
              policy_kind, other_policies (of filters that are there as well),
              filters_made_for, keys_in_byte_order, problems (offset, text),
              problem_count, lost (key, key_hex, sequence, deletion, data_block,
              filter, outside), and the figures
   total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
-             data_blocks, data_bytes, filter_block_bytes (all three kinds of
-             blocks as they are stored, with trailers), data_bytes_decompressed,
-             entries, deletions, filters, slots, empty_slots,
+             data_blocks, data_blocks_unread, compressions (data blocks by how
+             they are stored: none, snappy, zstd, zlib, deflate, unknown
+             and its number), data_bytes, filter_block_bytes (all three kinds
+             of blocks as they are stored, with trailers),
+             data_bytes_decompressed (of what was read), entries, deletions, filters, slots, empty_slots,
              blocks_without_slot, keys_outside (of the ranges that the MANIFEST
              gives their tables); bloom, of filters in LevelDB's format: bytes,
              bits, bits_set, fill, fill_histogram (in steps of 5 %), probes
@@ -125,15 +128,22 @@ The object that --json prints:
            databases that only goleveldb opens; `sound` says nothing of them),
            unused_tables and unused_entries, which are not in the MANIFEST:
            LevelDB does not read them, and `sound` says nothing of them
-  tables   path, policy, other_policies (of filters that are not looked at),
-           unused, deleted_meanwhile, data_blocks, entries, keys_checked,
+  tables   path, kind (what it is, where LevelDB's databases have no such
+           table), policy, other_policies (of filters that are not looked at),
+           unused, deleted_meanwhile, compressions (how the blocks are stored),
+           data_blocks, data_blocks_unread, entries, keys_checked,
            keys_lost, keys_outside (those of them that are outside of the
            range), filters_made_for, problem_count, problems (offset, text),
            lost (key, key_hex, sequence, deletion, data_block, filter, or
            outside: why a Get does not look for it there)
 
+Limits: a block of more than 1 GiB, as stored or decompressed, is not read, nor
+one whose keys share so much that they take 1024 times its room. That is no
+damage, nor are other programs' formats: a compression that is not known, or
+filters under LevelDB's name that match hardly any key.
+
 Exit status: 0 sound; 1 a key is lost, or something is damaged or missing; 2 a
-path could not be read.";
+path, or a part of it, could not be read.";
 
 const AFTER_PROBE: &str = "\
 Tables are looked through as a Get does: level 0 from new to old, then one table

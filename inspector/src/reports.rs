@@ -18,7 +18,7 @@ pub fn status(reports: &[Report], databases: &[&Database]) -> u8 {
     let wrong = databases.iter().any(|database| database.is_wrong())
         || reports.iter().any(Report::is_wrong);
     let unreadable = databases.iter().any(|database| database.is_unreadable())
-        || reports.iter().any(Report::is_unreadable)
+        || reports.iter().any(Report::is_unread)
         || nothing_seen;
     status_of(wrong, unreadable)
 }
@@ -34,7 +34,7 @@ pub fn status_of(wrong: bool, unreadable: bool) -> u8 {
 
 pub fn sums<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
     reports.fold(Sums::default(), |mut sums, report| {
-        sums.add(&report.sums);
+        sums += report.sums.clone();
         sums
     })
 }
@@ -118,13 +118,20 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
         let more = report.problem_count - report.problems.len() as u64;
         if more > 0 {
             let more = match report.problems.is_empty() {
-                true => format!("damaged in {}", plural(more, "place", "places")),
+                true if report.is_damaged() => {
+                    format!("damaged in {}", plural(more, "place", "places"))
+                }
+                true => format!("not read in {}", plural(more, "place", "places")),
                 false => format!("and {} more", count(more)),
             };
             let _ = writeln!(text, "{}: {more}", text::path(&report.path));
         }
     }
-    if text.is_empty() { text } else { format!("\nDamage\n{text}") }
+    match reports.iter().any(Report::is_damaged) {
+        _ if text.is_empty() => text,
+        true => format!("\nDamage\n{text}"),
+        false => format!("\nNot read\n{text}"),
+    }
 }
 
 pub fn lost_json(lost: &LostKey) -> Value {

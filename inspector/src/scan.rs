@@ -1,11 +1,11 @@
 //! One table, read from its first data block to its last.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use leveldb_bloom::{FilterInfo, POLICY_NAME};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, InternalKey, KeyKind, Kind,
+    Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, KeyFormat, KeyKind, Kind,
     MAX_EXPANSION, Part, ReadAt, Table,
 };
 
@@ -26,6 +26,10 @@ pub const OTHER_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 /// The bytes of absent keys that are made and hashed for a table: long keys are asked less often.
 const HASHED: f64 = (64 << 20) as f64;
+
+/// Blocks that are larger than this are read one at a time.
+const LARGE: u64 = 16 << 20;
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// What is wanted of a table.
 #[derive(Clone, Copy)]
@@ -49,6 +53,8 @@ pub enum Format {
     OtherName,
     /// Somebody's own.
     Foreign,
+    /// Not LevelDB's, under one of its names: hardly any key matches.
+    Mismatched,
 }
 
 pub struct Policy {
@@ -109,6 +115,10 @@ pub struct Report {
     pub other_policies: Vec<String>,
     pub other_filter_bytes: u64,
     pub sums: Sums,
+    /// How the keys are stored.
+    pub keys: KeyFormat,
+    /// Who wrote the table, if that is not LevelDB and was found out.
+    pub maker: Option<&'static str>,
     /// Whether the keys are in the order of their bytes.
     pub bytewise: bool,
     /// What the filters were made for, if that is not the keys and was found out.
@@ -117,8 +127,9 @@ pub struct Report {
     /// Keys that are lost both ways, by the filter and by the MANIFEST's range.
     lost_twice: u64,
     pub problems: Vec<Problem>,
-    /// How many there were, kept or not.
+    /// How many there were, kept or not, and how many of them are damage: the others were not read here.
     pub problem_count: u64,
+    pub damage_count: u64,
     /// The file was gone when its turn came.
     pub vanished: bool,
     /// The file could not be opened, which says nothing about what is in it.
@@ -139,12 +150,15 @@ impl Report {
             other_policies: Vec::new(),
             other_filter_bytes: 0,
             sums: Sums { tables: 1, file_bytes: found.len, ..Sums::default() },
+            keys: KeyFormat::Internal,
+            maker: None,
             bytewise: true,
             transform: None,
             lost: Vec::new(),
             lost_twice: 0,
             problems: Vec::new(),
             problem_count: 0,
+            damage_count: 0,
             vanished: false,
             unreadable: false,
             opened: false,
@@ -162,9 +176,37 @@ impl Report {
         self.place.is_used() && (self.is_damaged() || self.keys_lost() > 0)
     }
 
-    /// Whether it could not be read, although LevelDB reads it.
-    pub fn is_unreadable(&self) -> bool {
-        self.place.is_used() && self.unreadable
+    /// Whether something of it could not be looked at, which says nothing about it.
+    pub fn is_unread(&self) -> bool {
+        let others = self.problem_count > self.damage_count || self.has(Format::Mismatched);
+        self.place.is_used() && others
+    }
+
+    /// Whether its filters are of this format.
+    pub fn has(&self, format: Format) -> bool {
+        self.policy.as_ref().is_some_and(|policy| policy.format == format)
+    }
+
+    /// What the table is, where it is not one of a LevelDB database.
+    pub fn kind(&self) -> Option<String> {
+        let lost = match self.maker {
+            Some(maker) => format!("{maker} has filters of a format of its own under this name"),
+            None => "they are of another format, or were made wrongly: a Get with LevelDB's own policy would \
+                     not find the keys"
+                .into(),
+        };
+        match (self.keys, self.maker) {
+            _ if self.has(Format::Mismatched) => {
+                Some(format!("its keys do not match its filters, so that nothing is said of these: {lost}"))
+            }
+            (_, Some(maker)) => Some(format!("a table of {maker}")),
+            (KeyFormat::Plain, None) => Some(
+                "a table without sequence numbers (plain keys), as a TableBuilder by itself writes it, and no \
+                 database"
+                    .into(),
+            ),
+            _ => None,
+        }
     }
 
     /// It is one that counts, and was there to look at.
@@ -173,7 +215,7 @@ impl Report {
     }
 
     pub fn is_damaged(&self) -> bool {
-        self.problem_count > 0 && !self.unreadable
+        self.damage_count > 0
     }
 }
 
@@ -214,7 +256,7 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
     };
     let other_length = file.other_length();
     match Table::open(file, Fast::default()) {
-        Ok(table) => scan.table(&table, come_to),
+        Ok(table) => scan.table(table, come_to),
         Err(error) => {
             // What is written last says that it is a table.
             let has_no_end = matches!(error.kind, Kind::Magic { .. } | Kind::Short { .. });
@@ -270,24 +312,30 @@ fn out_of_place(offset: u64, expected: &'static str) -> Error {
 impl Scan {
     fn problem(&mut self, error: Error) {
         self.report.problem_count += 1;
+        self.report.damage_count += u64::from(error.is_damage());
         if self.report.problems.len() < self.options.keep {
             self.report.problems.push(error.into());
         }
     }
 
-    fn table(&mut self, table: &Table<TableFile, Fast>, come_to: &dyn Fn(u64)) {
+    fn table(&mut self, mut table: Table<TableFile, Fast>, come_to: &dyn Fn(u64)) {
         self.report.opened = table.metaindex_error().is_none();
-        self.report.sums.index_bytes = stored_len(table, table.footer().index);
+        self.report.sums.index_bytes = stored_len(&table, table.footer().index);
+        self.report.maker = table.maker();
         if let Some(error) = table.metaindex_error() {
             self.problem(error.clone());
         }
-        let bytes = self.read_filters(table);
+        let bytes = self.read_filters(&table);
         let filters = bytes.as_ref().and_then(|(handle, bytes)| {
             Filters::parse(bytes, handle.offset).map_err(|error| self.problem(error)).ok()
         });
         if let Some(filters) = &filters {
             self.count_slots(filters);
         }
+        if !matches!(self.report.place, Place::Level(_)) {
+            table.look_at_keys(filters.as_ref());
+        }
+        self.report.keys = table.keys();
         let mut buffers = Buffers::default();
         let mut blocks = table.data_blocks();
         let mut last_block = 0;
@@ -299,7 +347,7 @@ impl Scan {
                     self.report.sums.data_blocks += 1;
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
-                        self.data_block(table, block, filters.as_ref(), &mut buffers);
+                        self.data_block(&table, block, filters.as_ref(), &mut buffers);
                         come_to(handle.end().unwrap_or(0));
                     } else if filters
                         .is_some_and(|filters| filters.filter_for(handle.offset).is_none())
@@ -317,7 +365,7 @@ impl Scan {
         self.end_group(filters.as_ref());
         self.end_range(last_block);
         self.judge_format();
-        if !self.report.is_damaged() {
+        if self.report.problem_count == 0 {
             let bloom = &mut self.report.sums.bloom;
             (bloom.whole_block_bytes, bloom.whole_keys) = (bloom.block_bytes, bloom.keys_checked);
         }
@@ -389,42 +437,47 @@ impl Scan {
         }
         let filter = filters.and_then(|filters| filters.filter_for(handle.offset));
         self.report.sums.uncovered_blocks += u64::from(filters.is_some() && filter.is_none());
-        match table.read_data(handle, buffers) {
-            Ok(block) => {
-                match self.entries(&block, number.zip(filter)) {
-                    Ok(()) if self.must_be_bytewise => {
-                        if self.previous.cmp_to(last_key, sequence).is_gt() {
-                            let what = "no key behind the one that the index has for it";
-                            self.problem(out_of_place(handle.offset, what));
-                        }
-                    }
-                    Ok(()) => {}
-                    Err(error) => {
-                        self.problem(error);
-                        self.forget_group();
-                    }
+        // Large ones one at a time, and their memory is not kept: there may be many processors.
+        let is_large = handle.size > LARGE;
+        let alone = is_large.then(|| ALONE.lock());
+        let read = table
+            .read_data(handle, buffers)
+            .and_then(|block| self.entries(&block, table.keys(), number.zip(filter)));
+        let sums = &mut self.report.sums;
+        if let Some(compression) = buffers.compression() {
+            sums.compressions.count(compression);
+        }
+        match read {
+            Ok(()) => {
+                sums.contents_bytes += buffers.contents_len() as u64;
+                if self.must_be_bytewise && self.previous.cmp_to(last_key, sequence).is_gt() {
+                    let what = "no key behind the one that the index has for it";
+                    self.problem(out_of_place(handle.offset, what));
                 }
-                let len = buffers.contents_len() as u64;
-                self.report.sums.contents_bytes += len;
-                self.report.sums.compressed_blocks += u64::from(len != handle.size);
             }
             Err(error) => {
+                sums.blocks_unread += 1;
                 self.problem(error);
-                self.forget_group();
+                // Of a filter whose keys are not all known, no number is right.
+                if let Some((_, entries)) = &mut self.group {
+                    *entries = None;
+                }
+                self.keys.clear();
             }
         }
+        if is_large {
+            *buffers = Buffers::default();
+        }
+        drop(alone);
         self.bound.get_or_insert_default().set(last_key, sequence);
     }
 
-    /// Of a filter whose keys are not all known, no number is right.
-    fn forget_group(&mut self) {
-        if let Some((_, entries)) = &mut self.group {
-            *entries = None;
-        }
-        self.keys.clear();
-    }
-
-    fn entries(&mut self, block: &Block<'_>, filter: Option<(u64, &[u8])>) -> Result<(), Error> {
+    fn entries(
+        &mut self,
+        block: &Block<'_>,
+        keys: KeyFormat,
+        filter: Option<(u64, &[u8])>,
+    ) -> Result<(), Error> {
         let mut entries = block.entries();
         let mut first = true;
         let collect = self.options.absent > 0 && filter.is_some();
@@ -438,12 +491,13 @@ impl Scan {
                 inside: Some(entry.at as u64),
                 kind: Kind::Expected(what),
             };
-            let Some(key) = InternalKey::parse(entry.key) else {
+            let Some(key) = keys.parse(entry.key) else {
                 return Err(expected("a key of at least 8 bytes, as databases write"));
             };
             let deletion = match key.kind {
                 KeyKind::Deletion => true,
                 KeyKind::Value => false,
+                KeyKind::Other(_) if self.report.maker.is_some() => false,
                 KeyKind::Other(_) => return Err(expected("a value or a deletion")),
             };
             self.report.sums.entries += 1;
@@ -573,8 +627,21 @@ impl Scan {
             report.sums.bloom = BloomSums::default();
             report.sums.settings = Settings::default();
         }
+        // LevelDB's own policy makes no filters that hardly a key matches: it was another program's.
+        let bloom = &report.sums.bloom;
+        let hardly_any = bloom.keys_checked > 1 && bloom.keys_lost * 10 >= bloom.keys_checked * 9;
+        let others = bloom.keys_lost > 0 && report.maker.is_some();
+        let mismatched = !foreign
+            && report.transform.is_none()
+            && (hardly_any || others)
+            && report.place.is_used();
+        if let (true, Some(policy)) = (mismatched, &mut report.policy) {
+            policy.format = Format::Mismatched;
+            report.sums.bloom = BloomSums::default();
+            report.sums.settings = Settings::default();
+        }
         // A program that has a policy of its own asks by that, and nobody asks an unused table.
-        if foreign || !report.place.is_used() {
+        if foreign || mismatched || !report.place.is_used() {
             report.sums.bloom.keys_lost = 0;
             report.lost_twice = 0;
             report.lost.clear();

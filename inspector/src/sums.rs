@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use derive_more::AddAssign;
 use leveldb_bloom::{FilterInfo, probes_for};
+use leveldb_bloom_table::Compression;
 use serde::Serialize;
 
 /// The fill of filters is counted in steps of 5 %.
-pub const FILL_STEPS: usize = 20;
+pub const FILL_STEPS: u64 = 20;
 
 /// Counts that add up over tables.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, AddAssign)]
 pub struct Sums {
     pub tables: u64,
     pub tables_with_filters: u64,
@@ -17,11 +19,14 @@ pub struct Sums {
     /// As stored, with trailers.
     pub index_bytes: u64,
     pub data_blocks: u64,
+    /// Of these, those that could not be read, or not to their ends.
+    pub blocks_unread: u64,
     /// As stored, with trailers.
     pub data_bytes: u64,
-    /// Decompressed.
+    /// Decompressed, of those that were read.
     pub contents_bytes: u64,
-    pub compressed_blocks: u64,
+    /// Data blocks by how they are stored.
+    pub compressions: Counts<Compression>,
     pub entries: u64,
     pub deletions: u64,
     /// Filter blocks as stored, with trailers.
@@ -40,7 +45,7 @@ pub struct Sums {
 }
 
 /// What only filters of LevelDB's format have.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, AddAssign)]
 pub struct BloomSums {
     pub filters: u64,
     /// Filters with a k of 0 or above 30, which match every key.
@@ -55,7 +60,8 @@ pub struct BloomSums {
     pub bits_set: u64,
     pub keys_per_filter: Counts,
     pub probes: Counts,
-    pub fill: [u64; FILL_STEPS],
+    /// Filters by fill, in [`FILL_STEPS`].
+    pub fill: Counts,
     /// By weight, as all rates: otherwise a small table with another setting would move the
     /// measured rate as much as a large one, and the estimated rate hardly.
     pub estimated_rate: f64,
@@ -70,7 +76,7 @@ pub struct BloomSums {
 }
 
 /// Of filters that were asked for absent keys, which may be fewer than there are.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, AddAssign)]
 pub struct AskedFilters {
     measured_rate: f64,
     estimated_rate: f64,
@@ -79,57 +85,7 @@ pub struct AskedFilters {
     variance: f64,
 }
 
-impl Sums {
-    pub fn add(&mut self, other: &Sums) {
-        self.tables += other.tables;
-        self.tables_with_filters += other.tables_with_filters;
-        self.file_bytes += other.file_bytes;
-        self.index_bytes += other.index_bytes;
-        self.data_blocks += other.data_blocks;
-        self.data_bytes += other.data_bytes;
-        self.contents_bytes += other.contents_bytes;
-        self.compressed_blocks += other.compressed_blocks;
-        self.entries += other.entries;
-        self.deletions += other.deletions;
-        self.filter_block_bytes += other.filter_block_bytes;
-        self.slots += other.slots;
-        self.empty_slots += other.empty_slots;
-        self.bases.add(&other.bases);
-        self.uncovered_blocks += other.uncovered_blocks;
-        self.keys_outside += other.keys_outside;
-        self.settings.add(&other.settings);
-        self.bloom.add(&other.bloom);
-    }
-}
-
 impl BloomSums {
-    fn add(&mut self, other: &BloomSums) {
-        self.filters += other.filters;
-        self.match_all += other.match_all;
-        self.filter_bytes += other.filter_bytes;
-        self.block_bytes += other.block_bytes;
-        self.whole_block_bytes += other.whole_block_bytes;
-        self.whole_keys += other.whole_keys;
-        self.bits += other.bits;
-        self.bits_set += other.bits_set;
-        self.keys_per_filter.add(&other.keys_per_filter);
-        self.probes.add(&other.probes);
-        for (sum, more) in self.fill.iter_mut().zip(other.fill) {
-            *sum += more;
-        }
-        self.estimated_rate += other.estimated_rate;
-        self.weight += other.weight;
-        self.asked += other.asked;
-        self.yes += other.yes;
-        self.asked_filters.measured_rate += other.asked_filters.measured_rate;
-        self.asked_filters.estimated_rate += other.asked_filters.estimated_rate;
-        self.asked_filters.weight += other.asked_filters.weight;
-        self.asked_filters.variance += other.asked_filters.variance;
-        self.keys_checked += other.keys_checked;
-        self.keys_lost += other.keys_lost;
-        self.estimated_keys += other.estimated_keys;
-    }
-
     /// Counts a filter; `weight` is the share it has in the rates.
     pub fn add_filter(&mut self, info: &FilterInfo, len: usize, weight: f64) {
         self.filters += 1;
@@ -138,8 +94,7 @@ impl BloomSums {
         self.bits_set += info.bits_set;
         self.probes.count(u64::from(info.probes));
         self.match_all += u64::from(!(1..=leveldb_bloom::MAX_PROBES).contains(&info.probes));
-        let step = (info.fill * FILL_STEPS as f64) as usize;
-        self.fill[step.min(FILL_STEPS - 1)] += 1;
+        self.fill.count(((info.fill * FILL_STEPS as f64) as u64).min(FILL_STEPS - 1));
         self.estimated_rate += info.false_positive_rate * weight;
         self.weight += weight;
         if info.estimated_keys.is_finite() {
@@ -194,23 +149,41 @@ pub fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
 }
 
-/// How often each number was seen.
-#[derive(Clone, Default)]
-pub struct Counts(pub BTreeMap<u64, u64>);
+/// How often each was seen.
+#[derive(Clone)]
+pub struct Counts<T = u64>(pub BTreeMap<T, u64>);
+
+impl<T> Default for Counts<T> {
+    fn default() -> Self {
+        Counts(BTreeMap::new())
+    }
+}
+
+impl<T: Ord> Counts<T> {
+    pub fn count(&mut self, what: T) {
+        self.count_times(what, 1);
+    }
+
+    pub fn count_times(&mut self, what: T, times: u64) {
+        *self.0.entry(what).or_default() += times;
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+impl<T: Ord> std::ops::AddAssign for Counts<T> {
+    fn add_assign(&mut self, other: Self) {
+        for (what, times) in other.0 {
+            self.count_times(what, times);
+        }
+    }
+}
 
 impl Counts {
-    pub fn count(&mut self, number: u64) {
-        self.count_times(number, 1);
-    }
-
-    pub fn count_times(&mut self, number: u64, times: u64) {
-        *self.0.entry(number).or_default() += times;
-    }
-
-    fn add(&mut self, other: &Counts) {
-        for (&number, &count) in &other.0 {
-            self.count_times(number, count);
-        }
+    pub fn get(&self, number: u64) -> u64 {
+        self.0.get(&number).copied().unwrap_or(0)
     }
 
     pub fn min(&self) -> u64 {
@@ -219,10 +192,6 @@ impl Counts {
 
     pub fn max(&self) -> u64 {
         self.0.keys().next_back().copied().unwrap_or(0)
-    }
-
-    pub fn total(&self) -> u64 {
-        self.0.values().sum()
     }
 
     pub fn median(&self) -> u64 {
@@ -279,19 +248,21 @@ impl Settings {
         (!self.differ() && *self != Settings::default()).then_some(self.least)
     }
 
-    fn add(&mut self, other: &Settings) {
-        self.least = self.least.max(other.least);
-        self.most = self.most.min(other.most);
-    }
-
     /// A filter of `bits` bits and `probes` probes was made for `keys` keys.
     pub fn saw(&mut self, bits: u64, probes: u32, keys: u64) {
         let (least, most) = (bits.saturating_sub(7).div_ceil(keys.max(1)), bits / keys.max(1));
         let of_size = |bits: u64| i32::try_from(bits).unwrap_or(i32::MAX);
         // 64 bits may be the minimum rather than what the keys take.
         let least = if bits <= 64 { 0 } else { of_size(least) };
-        self.add(&Settings { least, most: of_size(most) });
-        self.add(&of_probes(probes));
+        *self += Settings { least, most: of_size(most) };
+        *self += of_probes(probes);
+    }
+}
+
+impl std::ops::AddAssign for Settings {
+    fn add_assign(&mut self, other: Self) {
+        self.least = self.least.max(other.least);
+        self.most = self.most.min(other.most);
     }
 }
 

@@ -63,6 +63,9 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             }
             continue;
         }
+        if let Some(kind) = report.kind() {
+            let _ = writeln!(text, "{path}: {kind}");
+        }
         let lost = report.keys_lost();
         for LostKey { key, sequence, deletion, block, why, .. } in &report.lost {
             let what = if *deletion { "deletion" } else { "value" };
@@ -88,7 +91,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             );
         }
         if let Some(policy) = &report.policy {
-            if policy.format == Format::Foreign && report.sums.bloom.filters == 0 {
+            if report.has(Format::Foreign) && report.sums.bloom.filters == 0 {
                 let what = match report.undecided {
                     true => "and it has too few keys to tell whether they are of LevelDB's format",
                     false => "which are not of LevelDB's format",
@@ -105,7 +108,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
         text += &format!("{complaint}\n");
     }
     let damage = problems(reports, false);
-    text += damage.trim_start().trim_start_matches("Damage\n");
+    text += damage.trim_start().split_once('\n').map_or("", |(_, damage)| damage);
     text + &summary(reports, databases)
 }
 
@@ -125,23 +128,38 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let total = sums(seen);
     let lost: u64 = reports.iter().map(Report::keys_lost).sum();
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
-    let unreadable = reports.iter().filter(|r| r.is_unreadable()).count();
+    let unread = reports.iter().filter(|r| r.is_unread() && !r.is_damaged()).count();
     let read = format!(
-        "{}, {}, {}: {} read, {} of them checked against filters",
+        "{}, {}, {}{}: {} read, {} of them checked against filters",
         plural(total.tables, "table", "tables"),
         bytes(total.file_bytes),
         plural(total.data_blocks, "data block", "data blocks"),
+        match total.blocks_unread {
+            0 => String::new(),
+            unread => format!(
+                " of which {} could be read and {} could not",
+                count(total.data_blocks - unread),
+                count(unread)
+            ),
+        },
         plural(total.entries, "entry", "entries"),
         count(total.bloom.keys_checked),
     );
     // What was not seen is neither lost nor right.
+    let all = damaged + unread == 0;
     let keys = match lost {
-        0 if total.entries == 0 && damaged + unreadable > 0 => None,
-        0 => Some("no key is lost".to_owned()),
+        0 if total.bloom.keys_checked == 0 && (!all || total.tables_with_filters > 0) => {
+            (total.entries > 0).then(|| "no key was checked against a filter".to_owned())
+        }
+        0 if all => Some("no key is lost".to_owned()),
+        0 => Some("none of the keys that were checked is lost".to_owned()),
         lost => Some(plural(lost, "KEY IS LOST", "KEYS ARE LOST")),
     };
     let blocks = match damaged {
-        0 if total.tables == 0 => None,
+        0 if total.data_blocks == total.blocks_unread && !all => None,
+        0 if total.blocks_unread > 0 => {
+            Some("the checksums that were compared are right".to_owned())
+        }
         0 => Some("all checksums are right".to_owned()),
         damaged => Some(plural(damaged as u64, "table is", "tables are") + " DAMAGED"),
     };
@@ -150,11 +168,11 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
         true => String::new(),
         false => said.join(", ") + ".",
     };
-    if unreadable > 0 {
-        let tables = plural(unreadable as u64, "table", "tables");
-        verdict += &format!(" {tables} could not be read.");
+    if unread > 0 {
+        let tables = plural(unread as u64, "table", "tables");
+        verdict += &format!(" {tables} could not be read, or not in full.");
     }
-    if total.tables_with_filters == 0 && damaged == 0 && unreadable == 0 {
+    if total.tables_with_filters == 0 && all {
         verdict += " There are no filters.";
     }
     wrap(&read, "") + &wrap(&verdict, "") + &outside
@@ -201,7 +219,10 @@ fn table_json(report: &Report) -> Value {
         "other_policies": report.other_policies,
         "unused": !report.place.is_used(),
         "deleted_meanwhile": report.vanished,
+        "kind": report.kind(),
+        "compressions": report.sums.compressions.0.keys().map(ToString::to_string).collect::<Vec<_>>(),
         "data_blocks": report.sums.data_blocks,
+        "data_blocks_unread": report.sums.blocks_unread,
         "entries": report.sums.entries,
         "keys_checked": report.sums.bloom.keys_checked,
         "keys_lost": report.keys_lost(),

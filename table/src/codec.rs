@@ -1,45 +1,60 @@
 //! How blocks are decompressed and checked.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-/// How a block is stored, by the byte behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a block is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compression {
     /// As it is.
     None,
     /// By snappy.
     Snappy,
-    /// By zstd; by zlib in Minecraft's LevelDB, which has the same number for it.
+    /// By zstd.
     Zstd,
+    /// By zlib, in Minecraft's LevelDB.
+    Zlib,
     /// By raw deflate, in Minecraft's LevelDB.
     RawDeflate,
-    /// By something else.
+    /// By a method of this number that is none of these.
     Other(u8),
 }
 
-impl From<u8> for Compression {
-    fn from(byte: u8) -> Self {
-        match byte {
-            0 => Compression::None,
-            1 => Compression::Snappy,
-            2 => Compression::Zstd,
-            4 => Compression::RawDeflate,
-            other => Compression::Other(other),
+impl Compression {
+    /// What the byte behind a block says. The number 2 is zstd's, zlib's in Minecraft's LevelDB, and LZ4's in
+    /// Riak's: the first bytes of what is stored tell.
+    #[must_use]
+    pub fn of(byte: u8, stored: &[u8]) -> Self {
+        match (byte, stored) {
+            (0, _) => Compression::None,
+            (1, _) => Compression::Snappy,
+            (2, [0x28, 0xb5, 0x2f, 0xfd, ..]) => Compression::Zstd,
+            // RFC 1950, without a dictionary.
+            (2, &[method, flags, ..])
+                if method & 0x8f == 8
+                    && flags & 0x20 == 0
+                    && u16::from_be_bytes([method, flags]) % 31 == 0 =>
+            {
+                Compression::Zlib
+            }
+            (4, _) => Compression::RawDeflate,
+            (other, _) => Compression::Other(other),
         }
     }
 }
 
-impl From<Compression> for u8 {
-    fn from(compression: Compression) -> u8 {
-        match compression {
-            Compression::None => 0,
-            Compression::Snappy => 1,
-            Compression::Zstd => 2,
-            Compression::RawDeflate => 4,
-            Compression::Other(other) => other,
-        }
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::None => "none",
+            Compression::Snappy => "snappy",
+            Compression::Zstd => "zstd",
+            Compression::Zlib => "zlib",
+            Compression::RawDeflate => "deflate",
+            Compression::Other(number) => return write!(f, "unknown {number}"),
+        })
     }
 }
 

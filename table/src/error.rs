@@ -3,8 +3,8 @@
 use alloc::string::String;
 use core::fmt;
 
-use crate::BlockHandle;
 use crate::block::MAX_EXPANSION;
+use crate::{BlockHandle, Compression};
 
 /// The last 8 bytes of RocksDB's tables, which have LevelDB's names and another footer.
 const ROCKSDB_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
@@ -93,10 +93,15 @@ pub enum Kind {
         /// The checksum of the bytes.
         computed: u32,
     },
+    /// There is no memory for a block.
+    NoMemory {
+        /// Its size, as far as it is known.
+        len: u64,
+    },
     /// A block is compressed in a way that the [`Codec`](crate::Codec) does not know.
     Compression {
-        /// The method's number.
-        found: u8,
+        /// The method.
+        found: Compression,
     },
     /// A compressed block is not what its method makes.
     Decompression {
@@ -139,22 +144,28 @@ impl fmt::Display for Kind {
                 handle.size, handle.offset
             ),
             Kind::TooLarge { len, limit } => {
-                write!(f, "expected a block of at most {limit} bytes, found one of {len}")
+                write!(f, "not read: expected a block of at most {limit} bytes, found one of {len}")
             }
             Kind::Checksum { stored, computed } => write!(
                 f,
                 "checksum mismatch: expected {stored:08x} as stored, found bytes of {computed:08x}"
             ),
-            Kind::Compression { found } => write!(
+            Kind::NoMemory { len } => {
+                write!(f, "not read: there is no memory for this block of {len} bytes")
+            }
+            Kind::Compression { found: Compression::Other(number) } => write!(
                 f,
-                "expected a compression that this program reads, found {found} (0 none, 1 snappy, \
-                 2 zstd or zlib, 4 raw deflate)"
+                "not read: expected a known compression, found {number}, and bytes that are not of LevelDB's \
+                 method of this number (Riak's LevelDB has LZ4 as 2, RocksDB as 4)"
             ),
+            Kind::Compression { found } => {
+                write!(f, "not read: expected a compression that is read here, found {found}")
+            }
             Kind::Decompression { method, expected } => write!(f, "{method}: expected {expected}"),
             Kind::Expected(what) => write!(f, "expected {what}"),
             Kind::KeysExpand { len } => write!(
                 f,
-                "expected keys of at most {MAX_EXPANSION} times the block's length, though LevelDB reads \
+                "not read: expected keys of at most {MAX_EXPANSION} times the block's length, though LevelDB reads \
                  more, found {len} bytes of them by prefix compression"
             ),
         }
@@ -168,6 +179,22 @@ impl fmt::Display for Error {
             write!(f, ", byte {inside} of its contents")?;
         }
         write!(f, ": {}", self.kind)
+    }
+}
+
+impl Error {
+    /// Whether something is wrong with the file. Otherwise it is only not read here: it is too large, or another
+    /// program's.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        !matches!(
+            self.kind,
+            Kind::TooLarge { .. }
+                | Kind::NoMemory { .. }
+                | Kind::KeysExpand { .. }
+                | Kind::Compression { .. }
+                | Kind::Magic { found: ROCKSDB_MAGIC }
+        )
     }
 }
 

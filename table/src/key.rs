@@ -1,5 +1,29 @@
 //! The keys that a database stores: the program's key, and 8 bytes of LevelDB's own.
 
+/// How a table has its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyFormat {
+    /// With 8 bytes of LevelDB's own behind each, as databases write them.
+    #[default]
+    Internal,
+    /// As they are: a `TableBuilder` by itself, TensorFlow and the libraries of other languages write such tables.
+    Plain,
+}
+
+impl KeyFormat {
+    /// Takes a stored key apart. `None` for one that a database does not write.
+    #[inline]
+    #[must_use]
+    pub fn parse(self, key: &[u8]) -> Option<InternalKey<'_>> {
+        match self {
+            KeyFormat::Internal => InternalKey::parse(key),
+            KeyFormat::Plain => {
+                Some(InternalKey { user_key: key, sequence: 0, kind: KeyKind::Value })
+            }
+        }
+    }
+}
+
 /// What an entry does to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
@@ -16,7 +40,7 @@ pub enum KeyKind {
 pub struct InternalKey<'a> {
     /// The program's key. This is what a filter is made for.
     pub user_key: &'a [u8],
-    /// The number of the write.
+    /// The number of the write; 0 where the table has none.
     pub sequence: u64,
     /// What the write did.
     pub kind: KeyKind,

@@ -55,7 +55,7 @@ pub use codec::{Codec, Compression, Portable, Refusal};
 pub use error::{Error, Kind, Part};
 pub use filters::{FILTER_BASE_LG, FilterName, Filters};
 pub use footer::{BlockHandle, FOOTER_LEN, Footer, MAGIC, TRAILER_LEN};
-pub use key::{InternalKey, KeyKind};
+pub use key::{InternalKey, KeyFormat, KeyKind};
 pub use read::ReadAt;
 pub use snappy::decompress_snappy;
 pub use table::{Buffers, DataBlock, DataBlocks, MAX_BLOCK_LEN, Table};

@@ -6,8 +6,9 @@ use core::mem;
 
 use crate::bytes::u32_at;
 use crate::{
-    Block, BlockHandle, Codec, Comparison, Compression, Entries, Error, FOOTER_LEN, FilterName,
-    Footer, InternalKey, Kind, MAX_EXPANSION, Part, ReadAt, Refusal, TRAILER_LEN,
+    Block, BlockHandle, Codec, Comparison, Compression, Entries, Entry, Error, FOOTER_LEN,
+    FilterName, Filters, Footer, InternalKey, KeyFormat, KeyKind, Kind, MAX_EXPANSION, Part,
+    ReadAt, Refusal, TRAILER_LEN,
 };
 
 /// The largest block that is read, stored and decompressed: 1 GiB, or what the machine can address.
@@ -19,13 +20,23 @@ pub const MAX_BLOCK_LEN: usize = if usize::BITS < 32 { usize::MAX / 2 } else { 1
 pub struct Buffers {
     stored: Vec<u8>,
     contents: Vec<u8>,
+    compression: Option<Compression>,
 }
+
+/// A buffer that is larger than this is not kept for the next block.
+const MOST_KEPT: usize = 16 << 20;
 
 impl Buffers {
     /// The length, decompressed, of the block that was read last.
     #[must_use]
     pub fn contents_len(&self) -> usize {
         self.contents.len()
+    }
+
+    /// How it is stored, as far as it got; nothing where its checksum is wrong.
+    #[must_use]
+    pub fn compression(&self) -> Option<Compression> {
+        self.compression
     }
 }
 
@@ -37,6 +48,8 @@ pub struct Table<R, C> {
     footer: Footer,
     index: Vec<u8>,
     filters: Result<Vec<FilterName>, Error>,
+    maker: Option<&'static str>,
+    keys: KeyFormat,
 }
 
 impl<R: ReadAt, C: Codec> Table<R, C> {
@@ -55,7 +68,52 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
         read_block(&reader, &codec, footer.index, Part::Index, &mut buffers)?;
         let index = buffers.contents;
         Block::parse(&index, Part::Index, footer.index.offset)?;
-        Ok(Table { reader, codec, footer, index, filters })
+        let (filters, maker) = match filters {
+            Ok((filters, maker)) => (Ok(filters), maker),
+            Err(error) => (Err(error), None),
+        };
+        Ok(Table { reader, codec, footer, index, filters, maker, keys: KeyFormat::Internal })
+    }
+
+    /// The program that wrote the table, where that is not LevelDB and the metaindex tells: its filters may have another
+    /// format under LevelDB's name, and its entries kinds that LevelDB does not know.
+    #[must_use]
+    pub fn maker(&self) -> Option<&'static str> {
+        self.maker
+    }
+
+    /// How the keys are stored: as databases do it, unless [`look_at_keys`](Self::look_at_keys) found otherwise.
+    #[must_use]
+    pub fn keys(&self) -> KeyFormat {
+        self.keys
+    }
+
+    /// Finds out how the keys are stored, for a table of which no MANIFEST says that it is a database's. Looks at the
+    /// first blocks: what `filters` were made for, and which keys a database cannot have written.
+    pub fn look_at_keys(&mut self, filters: Option<&Filters<'_>>) {
+        self.keys = KeyFormat::Plain;
+        let (mut buffers, mut seen, mut bytes) = (Buffers::default(), Seen::default(), 0);
+        let mut blocks = self.data_blocks();
+        while let Ok(Some(block)) = blocks.next() {
+            if seen.keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
+                break;
+            }
+            bytes += block.handle.size;
+            let filter = filters.and_then(|filters| filters.filter_for(block.handle.offset));
+            let filter = filter.filter(|it| it.last().is_some_and(|k| (1..=30).contains(k)));
+            let Ok(block) = self.read_data(block.handle, &mut buffers) else { continue };
+            let (mut entries, mut before) = (block.entries(), Vec::new());
+            while let Ok(Some(Entry { key, .. })) = entries.next() {
+                seen.see(key, &before, filter);
+                bytes += key.len() as u64;
+                if seen.keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
+                    break;
+                }
+                before.clear();
+                before.extend_from_slice(key);
+            }
+        }
+        self.keys = seen.judge();
     }
 
     /// Where the bytes come from.
@@ -116,7 +174,7 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
             Ok(_) => offset.min(self.footer.metaindex.offset),
             Err(_) => offset,
         };
-        DataBlocks { entries, expanded: 0, from: 0, to: before, offset }
+        DataBlocks { entries, expanded: 0, from: 0, to: before, offset, keys: self.keys }
     }
 
     /// The one data block that LevelDB reads in this table for the newest `user_key`, if any: the
@@ -200,6 +258,7 @@ pub struct DataBlocks<'a> {
     to: u64,
     /// The index block.
     offset: u64,
+    keys: KeyFormat,
 }
 
 impl DataBlocks<'_> {
@@ -232,12 +291,58 @@ impl DataBlocks<'_> {
             .end()
             .filter(fits)
             .ok_or_else(|| error(Kind::Handle { of: Part::Data, handle, from, to: self.to }))?;
-        let key = InternalKey::parse(entry.key).ok_or_else(|| {
+        let key = self.keys.parse(entry.key).ok_or_else(|| {
             error(Kind::Expected("a key of at least 8 bytes, as databases write"))
         })?;
         let InternalKey { user_key, sequence, .. } = key;
         self.from = end;
         Ok(Some(DataBlock { last_key: user_key, shared: entry.shared, sequence, handle }))
+    }
+}
+
+/// [`Table::look_at_keys`] looks at so many keys, and so many bytes of blocks and keys.
+const ENOUGH_KEYS: usize = 1000;
+const ENOUGH_BYTES: u64 = 16 << 20;
+
+/// What was seen of keys as they are stored.
+#[derive(Default)]
+struct Seen {
+    keys: usize,
+    /// Of no database: too short, of an unknown kind, or an older write before a newer one.
+    misfits: usize,
+    /// Keys that there is a filter for, and how many match it whole, and without the last 8 bytes.
+    asked: usize,
+    whole: usize,
+    without: usize,
+}
+
+impl Seen {
+    fn see(&mut self, key: &[u8], before: &[u8], filter: Option<&[u8]>) {
+        let (own, last) = (InternalKey::parse(key), InternalKey::parse(before));
+        let misfit = match (own, last) {
+            (None | Some(InternalKey { kind: KeyKind::Other(_), .. }), _) => true,
+            (Some(own), Some(last)) => {
+                own.user_key == last.user_key && own.sequence >= last.sequence
+            }
+            _ => false,
+        };
+        self.keys += 1;
+        self.misfits += usize::from(misfit);
+        if let Some(filter) = filter {
+            let matches = |key| usize::from(leveldb_bloom::key_may_match(key, filter));
+            self.asked += 1;
+            self.whole += matches(key);
+            self.without += own.map_or(0, |own| matches(own.user_key));
+        }
+    }
+
+    fn judge(&self) -> KeyFormat {
+        let is_plain = match self.asked {
+            0 => self.misfits * 2 > self.keys,
+            asked if self.without == asked => false,
+            asked => self.whole == asked || self.misfits * 2 > self.keys,
+        };
+        if is_plain { KeyFormat::Plain } else { KeyFormat::Internal }
     }
 }
 
@@ -270,8 +375,14 @@ fn read_block<'b>(
     if size > MAX_BLOCK_LEN {
         return Err(too_large());
     }
-    let Buffers { stored, contents } = buffers;
-    let no_memory = || error(Kind::Read(String::from("there is no memory for this block")));
+    let Buffers { stored, contents, compression } = buffers;
+    let no_memory = || error(Kind::NoMemory { len: handle.size });
+    *compression = None;
+    for buffer in [&mut *stored, &mut *contents] {
+        if buffer.capacity() > MOST_KEPT {
+            *buffer = Vec::new();
+        }
+    }
     stored.clear();
     stored.try_reserve(size + TRAILER_LEN).map_err(|_| no_memory())?;
     stored.resize(size + TRAILER_LEN, 0);
@@ -283,13 +394,20 @@ fn read_block<'b>(
     if checksum != computed {
         return Err(error(Kind::Checksum { stored: checksum, computed }));
     }
-    let compression = stored.get(size).copied().unwrap_or(0);
+    let number = stored.get(size).copied().unwrap_or(0);
     stored.truncate(size);
-    match Compression::from(compression) {
+    let found = Compression::of(number, stored);
+    *compression = Some(found);
+    match found {
         Compression::None => mem::swap(stored, contents),
         method => codec.decompress(method, stored, MAX_BLOCK_LEN, contents).map_err(|refusal| {
             match refusal {
-                Refusal::Unknown => error(Kind::Compression { found: compression }),
+                Refusal::Unknown => error(Kind::Compression { found }),
+                // The checksum is right, and others have methods of their own under this number.
+                Refusal::Damaged { .. } if found == Compression::RawDeflate => {
+                    *compression = Some(Compression::Other(number));
+                    error(Kind::Compression { found: Compression::Other(number) })
+                }
                 Refusal::Damaged { method, expected } => {
                     error(Kind::Decompression { method, expected })
                 }
@@ -312,12 +430,19 @@ const MOST_NAMES: usize = 100;
 
 /// The filter blocks that a metaindex names, as far as these are not more than anybody writes, and
 /// do not take more room than it does: names, too, may share all but their ends. LevelDB looks for
-/// its own.
-fn filter_names(metaindex: &Block<'_>) -> Result<Vec<FilterName>, Error> {
-    let mut entries = metaindex.entries();
+/// its own. And what else is there tells who wrote the table.
+fn filter_names(metaindex: &Block<'_>) -> Result<(Vec<FilterName>, Option<&'static str>), Error> {
+    let (mut entries, mut maker) = (metaindex.entries(), None);
     let (mut names, mut room, mut own) = (Vec::new(), metaindex.entries_len(), false);
     while let Some(entry) = entries.next()? {
-        let Some(policy) = entry.key.strip_prefix(b"filter.") else { continue };
+        let Some(policy) = entry.key.strip_prefix(b"filter.") else {
+            if entry.key.starts_with(b"rocksdb.") {
+                maker = Some("RocksDB");
+            } else if entry.key.starts_with(b"stats.sst") {
+                maker = Some("Riak's LevelDB");
+            }
+            continue;
+        };
         let is_own = policy == leveldb_bloom::POLICY_NAME.as_bytes() && !own;
         own |= is_own;
         let handle = BlockHandle::parse(entry.value).ok_or_else(|| Error {
@@ -332,5 +457,5 @@ fn filter_names(metaindex: &Block<'_>) -> Result<Vec<FilterName>, Error> {
             names.push(FilterName { policy: String::from_utf8_lossy(policy).into_owned(), handle });
         }
     }
-    Ok(names)
+    Ok((names, maker))
 }

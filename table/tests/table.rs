@@ -486,12 +486,139 @@ fn lengths_once_decompressed() {
 
 #[test]
 fn methods_of_compression_have_their_numbers() {
-    for byte in 0..=255 {
-        assert_eq!(u8::from(Compression::from(byte)), byte);
+    let zstd = b"\x28\xb5\x2f\xfd\x20";
+    for (byte, stored, found, said) in [
+        (0, &b""[..], Compression::None, "none"),
+        (1, b"", Compression::Snappy, "snappy"),
+        (2, zstd, Compression::Zstd, "zstd"),
+        (2, b"\x78\x9c", Compression::Zlib, "zlib"),
+        // Riak's LZ4: how long the block is, big-endian, before the frame.
+        (2, b"\0\0\x10\0\x33abc", Compression::Other(2), "unknown 2"),
+        (2, b"", Compression::Other(2), "unknown 2"),
+        (3, b"", Compression::Other(3), "unknown 3"),
+        (4, b"", Compression::RawDeflate, "deflate"),
+        (255, zstd, Compression::Other(255), "unknown 255"),
+    ] {
+        assert_eq!(Compression::of(byte, stored), found);
+        assert_eq!(found.to_string(), said);
     }
-    let known =
-        [Compression::None, Compression::Snappy, Compression::Zstd, Compression::RawDeflate];
-    assert_eq!(known.map(u8::from), [0, 1, 2, 4]);
+}
+
+type MadeFor = fn(&[u8]) -> &[u8];
+
+/// A table of one block with these stored keys, with or without a filter for what `made_for` makes of each, and with
+/// a name in the metaindex.
+fn of_keys(keys: &[Vec<u8>], made_for: Option<MadeFor>, name: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let entries: Vec<_> = keys.iter().map(|key| (key.clone(), b"v".to_vec())).collect();
+    let data = append(&block(&entries), false, &mut file);
+    let mut names = Vec::new();
+    if let Some(made_for) = made_for {
+        let keys: Vec<_> = keys.iter().map(|key| made_for(key)).collect();
+        let mut contents = FilterPolicy::new(10).create_filter(&keys).unwrap();
+        let start = contents.len() as u32;
+        contents.extend([0, start].map(u32::to_le_bytes).concat());
+        contents.push(11);
+        let filters = append(&contents, false, &mut file);
+        names.push((format!("filter.{POLICY_NAME}").into_bytes(), handle_bytes(filters)));
+    }
+    names.push((name.to_vec(), handle_bytes(data)));
+    let metaindex = append(&block(&names), false, &mut file);
+    let index = block(&[(keys.last().unwrap().clone(), handle_bytes(data))]);
+    let index = append(&index, false, &mut file);
+    file.extend(footer(metaindex, index));
+    file
+}
+
+#[test]
+fn how_keys_are_stored_is_found_out() {
+    type Keys = Vec<Vec<u8>>;
+    let words: Keys = (100..150).map(|i| format!("word{i}").into_bytes()).collect();
+    let short: Keys = (100..150).map(|i| format!("{i}").into_bytes()).collect();
+    // A prefix and 8 bytes, which could be a database's.
+    let numbers: Keys = (0..50u64).map(|i| [b"id:", &i.to_be_bytes()[..]].concat()).collect();
+    let one = vec![numbers[7].clone()];
+    let databases: Keys = (0..50).map(|i| internal(&user_key(i), 7)).collect();
+    // From new to old.
+    let versions: Keys = (0..50).map(|i| internal(b"key", 100 - i)).collect();
+    let damaged: Keys = [&databases[..20], &words[..1], &databases[20..]].concat();
+    let whole: Option<MadeFor> = Some(|key| key);
+    let user: Option<MadeFor> = Some(|key| &key[..key.len().saturating_sub(8)]);
+    let neither: Option<MadeFor> = Some(|key| &key[..key.len() / 2]);
+    use leveldb_bloom_table::KeyFormat::{Internal, Plain};
+    for (i, (keys, made_for, expected)) in [
+        (&words, whole, Plain),
+        (&words, None, Plain),
+        (&words, neither, Plain),
+        (&short, whole, Plain),
+        (&short, None, Plain),
+        (&numbers, whole, Plain),
+        (&numbers, None, Plain),
+        (&one, whole, Plain),
+        (&databases, user, Internal),
+        (&databases, None, Internal),
+        (&databases, neither, Internal),
+        (&versions, user, Internal),
+        (&versions, None, Internal),
+        (&damaged, user, Internal),
+        (&damaged, None, Internal),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = of_keys(keys, made_for, b"other");
+        let mut table = Table::open(&file[..], Portable).unwrap();
+        assert_eq!(table.keys(), Internal);
+        let contents = table.preferred_filters().map(|number| table.read_filters(number).unwrap());
+        let filters = contents.as_deref().map(|contents| Filters::parse(contents, 0).unwrap());
+        table.look_at_keys(filters.as_ref());
+        assert_eq!(table.keys(), expected, "case {i}");
+        if expected == Plain {
+            let mut blocks = table.data_blocks();
+            assert_eq!(blocks.next().unwrap().unwrap().last_key, &keys[keys.len() - 1][..]);
+            assert!(table.block_for(&keys[0]).unwrap().is_some());
+            let key = table.keys().parse(b"a").unwrap();
+            assert_eq!((key.user_key, key.sequence), (&b"a"[..], 0));
+        }
+    }
+}
+
+#[test]
+fn who_wrote_a_table_is_told_by_its_metaindex() {
+    let keys: Vec<_> = (0..5).map(|i| internal(&user_key(i), 7)).collect();
+    for (name, maker) in [
+        ("rocksdb.properties", Some("RocksDB")),
+        ("stats.sst1", Some("Riak's LevelDB")),
+        ("stats", None),
+        ("filter.rocksdb.BuiltinBloomFilter", None),
+    ] {
+        let file = of_keys(&keys, None, name.as_bytes());
+        assert_eq!(Table::open(&file[..], Portable).unwrap().maker(), maker, "{name}");
+    }
+}
+
+/// What is only not read here is no damage.
+#[test]
+fn damage_is_told_from_what_is_not_read() {
+    let error = |kind| Error { part: Part::Data, offset: 0, inside: None, kind };
+    let rocksdb = Kind::Magic { found: 0x88e2_41b7_85f4_cff7 };
+    for kind in [
+        Kind::TooLarge { len: 2, limit: 1 },
+        Kind::NoMemory { len: 2 },
+        Kind::KeysExpand { len: 2 },
+        Kind::Compression { found: Compression::Other(5) },
+        rocksdb,
+    ] {
+        assert!(!error(kind.clone()).is_damage(), "{kind:?}");
+    }
+    for kind in [
+        Kind::Magic { found: 1 },
+        Kind::Checksum { stored: 1, computed: 2 },
+        Kind::Decompression { method: "zstd", expected: "" },
+        Kind::Expected("something"),
+    ] {
+        assert!(error(kind.clone()).is_damage(), "{kind:?}");
+    }
 }
 
 /// Keys that take a thousand times the index, each of which is copied by whoever keeps the last.

@@ -303,11 +303,25 @@ class Writers(unittest.TestCase):
             path = written(f"{name}/000005.ldb", data)
             self.assertEqual(command("verify", path).returncode, 0, name)
             self.assertEqual(inspect(path)["total"]["bloom"]["keys_checked"], 1000, name)
-        unknown = written("unknown/000005.ldb",
-                          tables.write(blocks, bloom.create, compression=5))
-        done = command("verify", unknown)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("found 5", done.stdout)
+            self.assertEqual(inspect(path)["tables"][0]["compressions"], {name: 25})
+            self.assertEqual(json.loads(command("verify", "--json", path).stdout)["tables"][0]["compressions"], [name])
+        # Riak's LZ4, RocksDB's LZ4, and what nobody has: not damage, since the checksums are right.
+        lz4 = lambda contents: struct.pack(">I", len(contents)) + b"\xf0" + contents[:15]
+        for number, compress in (5, None), (2, lz4), (4, lambda _: b"\xf0\xff\xff\xff"):
+            path = written(f"unknown-{number}/000005.ldb", tables.write(
+                blocks, bloom.create, compression=number, **({"compress": compress} if compress else {})))
+            done = command("verify", path)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f"found {number}", done.stdout)
+            self.assertNotRegex(done.stdout, "DAMAGED|LOST|no key is lost|checksums are right")
+            found = inspect(path)
+            self.assertEqual(found["tables"][0]["compressions"], {f"unknown {number}": 25})
+            self.assertEqual(found["total"]["data_blocks_unread"], 25)
+            self.assertIsNone(found["total"]["bloom"]["bits_per_key_spent"])
+            text = command("inspect", path).stdout
+            self.assertNotRegex(text, "Damage|all match|decompressed")
+            self.assertRegex(text, rf"compression +unknown {number}\n")
+            self.assertIn("none could be checked", text)
 
 
 class Golden(unittest.TestCase):
@@ -354,7 +368,7 @@ class Golden(unittest.TestCase):
             least, most = found["bits_per_key_set"]
             self.assertTrue(least <= bits_per_key <= most, (least, most))
             # The row of each table, by the keys that were read and not by those that its filters guess.
-            rows = re.findall(r"^(\d+\.ldb) .*? ([\d,]+) +([\d,]+) +([\d,]+) +([\d.]+) +[\d.]+ % +[\d.]+ %$",
+            rows = re.findall(r"^(\d+\.ldb) .*? ([\d,]+) +([\d,]+) +([\d,]+) +([\d.]+) +none +[\d.]+ %$",
                               command("inspect", path).stdout, re.MULTILINE)
             self.assertEqual(rows, [
                 (os.path.basename(each["path"]), f"{each['data_blocks']:,}", f"{each['entries']:,}",
@@ -400,7 +414,8 @@ class Golden(unittest.TestCase):
             near(r"positives +([\d.]+) % estimated, ([\d.]+) % measured",
                  *(100 * bloom[f"false_positive_rate_{how}"] for how in ("estimated", "measured")))
             self.assertIn(f" measured with {bloom['absent_keys_asked']:,} absent keys\n", text)
-            self.assertEqual("not compressed" in text, not compression)
+            [how] = re.findall(r"^  compression +(.*)$", text, re.MULTILINE)
+            self.assertEqual(how, "snappy" if compression else "none")
 
             def blocks_are(total):
                 said = re.findall(r"([\d.]+) (B|KiB) (on average|decompressed)", text)
@@ -413,14 +428,15 @@ class Golden(unittest.TestCase):
             self.assertEqual(blocks_are(total), 1 + compression)
             levels = collections.Counter(each["level"] for each in found["tables"])
             self.assertIn("(" + ", ".join(f"{n} in level {level}" for level, n in sorted(levels.items())) + ")", text)
-            rows = re.findall(r"^\d+\.ldb .* ([\d.]+) % +([\d.]+) %$", text, re.MULTILINE)
+            rows = re.findall(r"^\d+\.ldb .* (\w+) +([\d.]+) %$", text, re.MULTILINE)
             for row, each in zip(rows, found["tables"], strict=True):
-                self.assertAlmostEqual(float(row[0]), 100 * each["bloom"]["fill"], delta=0.06)
+                self.assertEqual((row[0], {row[0]: each["data_blocks"]}), (how, each["compressions"]))
                 self.assertAlmostEqual(float(row[1]), 100 * each["bloom"]["false_positive_rate_measured"],
                                        delta=0.006)
         # Blocks of which some are compressed.
         text = command("inspect", *paths).stdout
-        self.assertEqual((blocks_are(inspect(*paths)["total"]), "not compressed" in text), (2, False))
+        self.assertEqual(blocks_are(inspect(*paths)["total"]), 2)
+        self.assertRegex(text, r"\n  compression +none \([\d,]+\), snappy \([\d,]+\)\n")
         # Filters that are a larger share.
         small = by_leveldb("in-the-files-small", 6000, 20)
         text, total = command("inspect", small).stdout, inspect(small)["total"]
@@ -1198,8 +1214,9 @@ class Unusual(unittest.TestCase):
         ends = ends[:1] + [(700_000, b"k" * (i * 7 % 190) + b"%05d" % i + tag)
                            for i in range(1, 30_000)]
         done = verified("lengths", ends)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stdout, "1024 times the block's length, though LevelDB reads more")
+        self.assertNotIn("DAMAGED", done.stdout)
 
     def test_names_that_were_made_to_take_memory(self):
         # 200 MB of names in a metaindex of half a megabyte.
@@ -1441,7 +1458,10 @@ class Unusual(unittest.TestCase):
     def test_of_long_keys_only_what_is_shown_is_kept(self):
         # 8 MB of keys, none of which a filter has.
         long = [b"%02d" % i + b"k" * 400_000 for i in range(20)]
-        one = written("long-lost.ldb", table(long, lambda _: Bloom().create([b"another"]), each=1))
+        some = [b"%02d" % i + b"a" * 10_000 for i in range(20)]
+        pairs = [[(key, b"")] for pair in zip(some, long) for key in pair]
+        one = written("long-lost.ldb", tables.write(pairs, lambda of: Bloom().create(
+            of if len(of[0]) < 20_000 else [b"another"])))
         path = folder("long-lost")
         os.makedirs(path)
         for i in range(6):
@@ -1523,7 +1543,7 @@ class Unusual(unittest.TestCase):
 
     def test_what_is_not_in_use_loses_nothing(self):
         path = database("unused-lost", (1, 5, table(keys(0, 100)), b"key00000000", b"key00000099"))
-        written(os.path.join(path, "000009.ldb"), table(keys(0, 100), lambda _: Bloom().create([b"no"])))
+        written(os.path.join(path, "000009.ldb"), table(keys(0, 100), lambda of: Bloom().create(of[:len(of) // 2])))
         done = command("verify", path)
         self.assertEqual(done.returncode, 0)
         self.assertIn("no key is lost", done.stdout)
