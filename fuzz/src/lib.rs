@@ -1,6 +1,8 @@
 //! What the fuzz targets share: how bytes become keys, and the part of the command that is fuzzed.
 //! What filters and answers must be is in `compare`.
 
+#[path = "../../inspector/src/log.rs"]
+pub mod log;
 #[path = "../../inspector/src/manifest.rs"]
 pub mod manifest;
 #[path = "../../inspector/src/printable.rs"]

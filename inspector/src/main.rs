@@ -10,13 +10,17 @@
 
 mod absent;
 mod codec;
+mod dump;
+mod encoding;
 mod explain;
 mod figures;
 mod file;
 mod find;
+mod get;
 mod hashes;
 mod html;
 mod inspect;
+mod log;
 mod manifest;
 mod printable;
 mod probe;
@@ -24,6 +28,7 @@ mod ranges;
 mod reports;
 mod scan;
 mod size;
+mod source;
 mod sums;
 mod text;
 mod transform;
@@ -43,6 +48,8 @@ Where to begin:
   leveldb-bloom inspect --html report.html DB   with plots, to open in a browser
   leveldb-bloom verify DB && echo sound         no key is lost, no block damaged
   leveldb-bloom probe DB user:1234              why is this key (not) found?
+  leveldb-bloom dump DB --prefix user:          what is in it
+  leveldb-bloom get DB user:1234                one value
   leveldb-bloom size --keys 1000 --rate 1%      how many bits per key?
 
 Databases are only read, without LOCK, so that a program may be running on
@@ -178,6 +185,37 @@ Exit status: 0 the key was followed, found or not; 1 something is damaged on its
 way, or a table missing; 2 a path could not be read, or KEY is not what was
 said.";
 
+const AFTER_DUMP: &str = "\
+Every write that is stored, also those that later ones have replaced: of a key
+the one with the highest sequence number counts. Tables come first, level 0 as
+the last of them, then the logs, whose writes are in no table yet. What is
+damaged is left out, and told of at stderr.
+
+  leveldb-bloom dump DB --prefix user: --limit 10
+  leveldb-bloom dump DB --format ndjson --encoding base64
+  leveldb-bloom dump DB/000003.log DB/000005.ldb --encoding hex --from 00ff
+
+With the encoding escaped, \\xff is a byte that is no text, and \\\\ and \\' are
+themselves. The objects that --format ndjson prints: key, sequence (null where
+a table has none), deletion, value (not of a deletion), file, level.
+
+Exit status: 0 all is well; 1 something is damaged or missing; 2 a path could
+not be read.";
+
+const AFTER_GET: &str = "\
+The value goes to stdout as it is, or escaped where that is a terminal; of the
+writes of a key in tables and logs the newest counts. No filter is asked, so
+that a key which a filter loses is found; `probe` says what a Get makes of it.
+
+  leveldb-bloom get DB user:1234 > value
+  leveldb-bloom get DB --encoding hex 00000000000004d2
+
+The object that --json prints: version, key, found, deletion (the newest write
+is one), sequence, value, file.
+
+Exit status: 0 here it is; 1 there is no such key, or it is deleted; 2 that is
+not certain, because something is damaged, missing, or could not be read.";
+
 const AFTER_SIZE: &str = "\
 Each from the others:
   leveldb-bloom size --keys 1000 --rate 1%           bits per key for a rate
@@ -210,6 +248,12 @@ enum Command {
     /// Follow one key: what is read for it, and which filters say no
     #[command(after_help = AFTER_PROBE)]
     Probe(probe::Probe),
+    /// Print the entries, as they are stored
+    #[command(after_help = AFTER_DUMP)]
+    Dump(dump::Dump),
+    /// Print the newest value of a key
+    #[command(after_help = AFTER_GET)]
+    Get(get::Get),
     /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
@@ -244,6 +288,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Tells what is not as it should be, beside what is asked for.
+pub fn say(what: &str) {
+    let _ = writeln!(io::stderr(), "leveldb-bloom: {what}");
 }
 
 /// Writes an object as JSON, piece by piece.
@@ -298,6 +347,8 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Inspect(args) => inspect::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Probe(args) => probe::run(args),
+        Command::Dump(args) => dump::run(args),
+        Command::Get(args) => get::run(args),
         Command::Size(args) => size::run(args),
         Command::Completions { shell } => completions(*shell),
     }
@@ -307,7 +358,7 @@ fn main() -> ExitCode {
     let result = run();
     result.unwrap_or_else(|Failure(text)| {
         // A stderr that is full is no reason to say nothing with the status either.
-        let _ = writeln!(io::stderr(), "leveldb-bloom: {text}");
+        say(&text);
         ExitCode::from(2)
     })
 }

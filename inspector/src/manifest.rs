@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use leveldb_bloom_table::InternalKey;
 
+use crate::log::{Records, bytes, varint};
 use crate::printable::printable;
 
 /// The comparator that LevelDB has if a program gives it none.
@@ -25,6 +26,9 @@ pub struct Version {
     pub tables: BTreeMap<u64, LiveTable>,
     /// No file had this number yet, nor any behind it.
     pub next_file: u64,
+    /// Logs before this one are in tables, all but the second.
+    pub log: u64,
+    pub previous_log: u64,
     /// The deepest level that it names, in use or not.
     pub deepest: u32,
 }
@@ -174,10 +178,10 @@ fn damaged(what: &str) -> io::Error {
 
 /// Reads a MANIFEST from its first record to its last.
 pub fn replay(log: &mut impl Read) -> io::Result<Version> {
-    let mut records = Records { log, left: BLOCK };
+    let mut records = Records::new(log);
     let mut version = Version::default();
     let (mut record, mut seen) = (Vec::new(), 0);
-    while records.next(&mut record)? {
+    while records.next(&mut record, &mut |_, what| Err(damaged(what)))? {
         apply(&record, &mut version, &mut seen)
             .ok_or_else(|| damaged("expected a change of the version"))?;
     }
@@ -185,99 +189,6 @@ pub fn replay(log: &mut impl Read) -> io::Result<Version> {
     match NEEDED.iter().find(|(tag, _)| seen >> tag & 1 == 0) {
         Some((_, what)) => Err(damaged(&format!("expected {what}, and found the end"))),
         None => Ok(version),
-    }
-}
-
-/// The log's blocks: a record's header does not cross from one to the next.
-const BLOCK: usize = 32 << 10;
-const HEADER: usize = 7;
-
-struct Records<R> {
-    log: R,
-    /// What is left of the block.
-    left: usize,
-}
-
-impl<R: Read> Records<R> {
-    /// Replaces `record` by the next one; false at the end.
-    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
-        record.clear();
-        let mut begun = false;
-        loop {
-            if self.left < HEADER {
-                if !self.skip_block()? {
-                    return Ok(false);
-                }
-                self.left = BLOCK;
-            }
-            let mut header = [0; HEADER];
-            if !self.fill(&mut header)? {
-                return Ok(false);
-            }
-            let [c0, c1, c2, c3, l0, l1, kind] = header;
-            let len = usize::from(u16::from_le_bytes([l0, l1]));
-            self.left -= HEADER;
-            // A log may be prepared with zeros beyond what was written, up to the block's end.
-            if kind == 0 && len == 0 {
-                if begun {
-                    return Err(damaged("expected the next piece of a record"));
-                }
-                if !self.skip_block()? {
-                    return Ok(false);
-                }
-                continue;
-            }
-            if len > self.left {
-                // In a block that is cut off itself, LevelDB takes the record for cut off.
-                return match self.skip_block()? {
-                    true => Err(damaged("expected a record that ends in its block")),
-                    false => Ok(false),
-                };
-            }
-            let start = record.len();
-            record.resize(start + len, 0);
-            if !self.fill(&mut record[start..])? {
-                return Ok(false);
-            }
-            self.left -= len;
-            let stored = u32::from_le_bytes([c0, c1, c2, c3]);
-            let computed = crc32c::crc32c_append(crc32c::crc32c(&[kind]), &record[start..]);
-            if stored != computed.rotate_right(15).wrapping_add(0xa282_ead8) {
-                return Err(damaged("checksum mismatch"));
-            }
-            // 1 is a whole record; others come in pieces: 2, 3 any number of times, 4. Old versions
-            // of LevelDB left an empty 2 at a block's end, and began anew in the next one.
-            match (kind, begun && start > 0) {
-                (1, false) => return Ok(true),
-                (4, _) if begun => return Ok(true),
-                (2, false) => begun = true,
-                (3, _) if begun => {}
-                (_, false) => return Err(damaged("expected the beginning of a record")),
-                (_, true) => return Err(damaged("expected the next piece of a record")),
-            }
-        }
-    }
-
-    /// False if the log ends before the block does.
-    fn skip_block(&mut self) -> io::Result<bool> {
-        let mut skipped = [0; 1 << 10];
-        while self.left > 0 {
-            let some = self.left.min(skipped.len());
-            if !self.fill(&mut skipped[..some])? {
-                return Ok(false);
-            }
-            self.left -= some;
-        }
-        Ok(true)
-    }
-
-    /// False if the log ends before `bytes` does.
-    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<bool> {
-        match self.log.read_exact(bytes) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            Err(error) => Err(error),
-        }
     }
 }
 
@@ -293,12 +204,14 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
             // Numbers of the log and the like.
             tag @ 2..=4 => {
                 let number = varint(record)?;
-                if tag == 3 {
-                    version.next_file = number;
+                match tag {
+                    2 => version.log = number,
+                    3 => version.next_file = number,
+                    _ => {}
                 }
                 *seen |= 1 << tag;
             }
-            9 => drop(varint(record)?),
+            9 => version.previous_log = varint(record)?,
             // Where a compaction ended: a key, which has 8 bytes at least.
             5 => {
                 level(record, version)?;
@@ -332,29 +245,10 @@ fn level(bytes: &mut &[u8], version: &mut Version) -> Option<u32> {
     Some(level)
 }
 
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn bytes<'a>(record: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = usize::try_from(varint(record)?).ok()?;
-    let (bytes, rest) = record.split_at_checked(len)?;
-    *record = rest;
-    Some(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::{BLOCK, HEADER};
 
     fn piece(kind: u8, data: &[u8]) -> Vec<u8> {
         let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);

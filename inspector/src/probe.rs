@@ -7,9 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use clap::Args;
 use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, bloom_hash, key_may_match};
 use leveldb_bloom_table::{
@@ -18,6 +15,7 @@ use leveldb_bloom_table::{
 use serde_json::{Value, json};
 
 use crate::codec::Fast;
+use crate::encoding::Encoding;
 use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable, Stored};
@@ -281,28 +279,13 @@ fn logs(folder: &Path) -> u64 {
 }
 
 fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
-    let text = args.key.to_string_lossy();
-    if args.hex {
-        let digits = text.trim_start_matches("hex:").trim_start_matches("0x");
-        let nibbles: Option<Vec<u32>> =
-            digits.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect();
-        let nibbles = nibbles.filter(|nibbles| nibbles.len() % 2 == 0);
-        let nibbles = nibbles.ok_or("KEY: expected pairs of hexadecimal digits")?;
-        return Ok(nibbles.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect());
-    }
-    if args.base64 {
-        let config = GeneralPurposeConfig::new()
-            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-            .with_decode_allow_trailing_bits(true);
-        let alphabet = match text.contains(['-', '_']) {
-            true => &alphabet::URL_SAFE,
-            false => &alphabet::STANDARD,
-        };
-        let decoded = GeneralPurpose::new(alphabet, config).decode(text.trim());
-        return decoded.map_err(|error| format!("KEY: expected base64: {error}").into());
-    }
-    // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
-    Ok(args.key.as_encoded_bytes().to_vec())
+    let encoding = match (args.hex, args.base64) {
+        (true, _) => Encoding::Hex,
+        (_, true) => Encoding::Base64,
+        // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
+        _ => return Ok(args.key.as_encoded_bytes().to_vec()),
+    };
+    encoding.decode(&args.key).map_err(|expected| Failure(format!("KEY: {expected}")))
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.

@@ -7,6 +7,7 @@ scripts/test_inspector.sh calls it.
 """
 
 import base64
+import codecs
 import collections
 import contextlib
 import ctypes
@@ -16,6 +17,7 @@ import hashlib
 import json
 import math
 import os
+import pathlib
 import pty
 import random
 import re
@@ -2840,7 +2842,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(command("size", "--rate", "7").returncode, 2)
 
     def test_help(self):
-        for way in ([], ["inspect"], ["verify"], ["probe"], ["size"]):
+        for way in ([], ["inspect"], ["verify"], ["probe"], ["dump"], ["get"], ["size"]):
             done = command(*way, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Exit status: 0 ", done.stdout)
@@ -2861,9 +2863,9 @@ class Reports(unittest.TestCase):
         [lost, *_] = lose(table_of(path))
         damaged = written("names-damaged.ldb", b"no table")
         for way, args in (("inspect", [path, damaged]), ("verify", [path, damaged]),
-                          ("probe", [path, lost]), ("size", ["--rate", "1%"])):
+                          ("probe", [path, lost]), ("get", [path, lost]), ("size", ["--rate", "1%"])):
             found = names(json.loads(command(way, "--json", *args).stdout))
-            self.assertGreater(len(found), 7)
+            self.assertGreater(len(found), 6)
             help_ = command(way, "--help").stdout
             told = set(re.findall(r"\w+", help_[help_.index("that --json prints"):]))
             self.assertEqual(found - told, set(), way)
@@ -2913,6 +2915,141 @@ class Reports(unittest.TestCase):
                 self.assertEqual(status, int("0.1%" in way))
                 lines = [line for line in shown.splitlines() if path not in line]
                 self.assertLessEqual(max(map(len, lines)), min(columns, 100), (way, columns))
+
+
+class Contents(unittest.TestCase):
+    """What `dump` and `get` print."""
+
+    DECODE = {"escaped": lambda text: codecs.escape_decode(text.encode())[0],
+              "hex": bytes.fromhex, "base64": base64.b64decode}
+
+    def dump(self, *args, encoding="escaped", status=0):
+        done = command("dump", "--format", "ndjson", "--encoding", encoding, *args)
+        self.assertEqual(done.returncode, status, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        for line in lines:
+            for name in {"key", "value"} & line.keys():
+                line[name] = self.DECODE[encoding](line[name])
+        return lines, done.stderr
+
+    def newest(self, lines):
+        newest = {}
+        for line in sorted(lines, key=lambda line: line["sequence"]):
+            newest[line["key"]] = None if line["deletion"] else line["value"]
+        return {key: value for key, value in newest.items() if value is not None}
+
+    @classmethod
+    def setUpClass(cls):
+        # Several levels, deletions, keys that are no text, and a log.
+        cls.path = folder("contents")
+        run("/usr/bin/python3", "-c", r"""if True:
+            import plyvel, sys
+            db = plyvel.DB(sys.argv[1], create_if_missing=True, bloom_filter_bits=10, write_buffer_size=1 << 16)
+            for i in range(4000): db.put(b"key%08d" % i, b"%d" % i * 10)
+            for i in range(0, 4000, 3): db.delete(b"key%08d" % i)
+            for i in range(0, 4000, 5): db.put(b"key%08d" % i, b"new'\\\xff\n\xc3\xa9")
+            for i in range(256): db.put(bytes([i, 0xff]), bytes(range(256)))
+            with db.write_batch() as batch: batch.put(b"", b""), batch.delete(b"none"), batch.put(b"k" * 70000, b"large")
+            db.close()""", cls.path)
+        copy = folder("contents-read")
+        shutil.copytree(cls.path, copy)
+        out = run("/usr/bin/python3", "-c", "import plyvel, sys; print(repr(dict(plyvel.DB(sys.argv[1]))))", copy).stdout
+        cls.all = eval(out)
+
+    def test_dump_has_what_is_there(self):
+        for encoding in self.DECODE:
+            lines, told = self.dump(self.path, encoding=encoding)
+            self.assertEqual((self.newest(lines), told), (self.all, ""))
+        self.assertTrue({None, 0} < {line["level"] for line in lines} | {0, None})
+        self.assertTrue(any(line["file"].endswith(".log") for line in lines))
+        # Of the same files by name.
+        files = [path for path in glob.glob(self.path + "/*") if path.endswith((".ldb", ".log"))]
+        self.assertEqual(self.newest(self.dump(*files)[0]), self.all)
+
+    def test_a_part(self):
+        for args, wanted in (
+                (["--prefix", "key000012"], lambda key: key.startswith(b"key000012")),
+                (["--from", "key00000098", "--to", "key00000100"], lambda key: b"key00000098" <= key < b"key00000100"),
+                (["--prefix", r"\xff"], lambda key: key.startswith(b"\xff")),
+                (["--prefix", "", "--to", r"\x02"], lambda key: key < b"\x02"),
+                (["--from", "key0000399", "--prefix", "key"], lambda key: b"key0000399" <= key < b"kez")):
+            found = self.newest(self.dump(*args, self.path)[0])
+            self.assertEqual(found, {key: value for key, value in self.all.items() if wanted(key)}, args)
+            self.assertTrue(found)
+        for limit in 0, 1, 7:
+            self.assertEqual(len(self.dump("--limit", limit, self.path)[0]), limit)
+        self.assertNotIn("value", self.dump("--keys", "--limit", 1, self.path)[0][0])
+        done = command("dump", "--encoding", "hex", "--prefix", "6b6579303", self.path)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def test_text(self):
+        done = command("dump", "--prefix", "key00000000", self.path)
+        lines = [line for line in done.stdout.splitlines() if not line.startswith("# ")]
+        self.assertEqual(lines, ["'key00000000' @ 1 : val => '0000000000'", "'key00000000' @ 4001 : del",
+                                 "'key00000000' @ 5335 : val => 'new\\'\\\\\\xff\\x0aé'"])
+
+    def test_damage_is_gone_past(self):
+        path = by_leveldb("contents-damaged", 3000, 100)
+        before, _ = self.dump(path)
+        table_ = table_of(path)
+        with open(table_, "r+b") as file:
+            for at in 100, 5000, 9000:
+                file.seek(at)
+                file.write(b"!")
+        after, told = self.dump(path, status=1)
+        self.assertEqual(told.count("checksum mismatch"), 3)
+        self.assertTrue(len(before) * 0.9 < len(after) < len(before), len(after))
+        self.assertEqual([line for line in before if line in after], after)
+        done = command("get", path, before[0]["key"].decode())
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def test_a_damaged_log(self):
+        path = folder("contents-log")
+        os.makedirs(path)
+        batch = lambda sequence, key: struct.pack("<QI", sequence, 1) + b"\x01" + tables.varint(len(key)) + key + b"\x01v"
+        keys = [b"key%05d" % i * 500 for i in range(40)]
+        log = bytearray(tables.log([batch(i, key) for i, key in enumerate(keys)]))
+        name = os.path.join(path, "000003.log")
+        write = lambda log: pathlib.Path(name).write_bytes(log)
+        write(log)
+        self.assertEqual([line["key"] for line in self.dump(name)[0]], keys)
+        # Cut off as by a crash, which is no damage.
+        write(log[:-10])
+        self.assertEqual([line["key"] for line in self.dump(name)[0]], keys[:-1])
+        log[50_000] ^= 1
+        write(log)
+        lines, told = self.dump(name, status=1)
+        self.assertIn("checksum mismatch", told)
+        left = [line["key"] for line in lines]
+        self.assertEqual([key for key in keys if key in left], left)
+        self.assertTrue(30 < len(left) < 40, len(left))
+        # Behind the damaged block all of it is there.
+        self.assertEqual(left[-20:], keys[-20:])
+
+    def test_get(self):
+        none = [key for key in (b"key%08d" % i for i in range(4000)) if key not in self.all]
+        for key in [*random.Random(1).sample(sorted(self.all), 50), b""]:
+            done = subprocess.run([COMMAND, "get", "--encoding", "hex", self.path, key.hex()], capture_output=True)
+            self.assertEqual((done.returncode, done.stdout), (0, self.all[key].hex().encode() + b"\n"))
+        done = subprocess.run([COMMAND, "get", self.path, "key00000005"], capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, self.all[b"key00000005"], b""))
+        for key in none[:20] + [b"none", b"zzz"]:
+            done = command("get", self.path, key.decode())
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", ""))
+        found = json.loads(command("get", "--json", self.path, none[0].decode()).stdout)
+        self.assertEqual((found["found"], found["deletion"]), (False, True))
+
+    def test_other_comparators_and_writers(self):
+        path = by_leveldb("contents-reverse", 2000, 100, mode="reverse")
+        self.assertEqual(len(self.newest(self.dump(path)[0])), 2000)
+        self.assertEqual(command("get", path, "key00001234").returncode, 0)
+        path = by_goleveldb("contents-go", 1000, 50)
+        self.assertEqual(len(self.newest(self.dump(path)[0])), 1000)
+
+    def test_memory_is_that_of_a_block(self):
+        path = by_leveldb("contents-large", 100_000, 1000)
+        program = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        self.assertLess(int(run(sys.executable, "-c", program, COMMAND, "dump", path).stdout), 30_000)
 
 
 if __name__ == "__main__":

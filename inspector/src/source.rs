@@ -1,0 +1,200 @@
+//! Entries of tables and logs, one after another, past what is damaged.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use leveldb_bloom_table::{Buffers, InternalKey, KeyKind, Table};
+
+use crate::codec::Fast;
+use crate::file::TableFile;
+use crate::find::{Database, Found};
+use crate::log::{Batch, Records};
+use crate::{say, text};
+
+/// A write, as it is stored.
+pub struct Entry<'a> {
+    pub key: &'a [u8],
+    /// `None` in a table without them, whose keys are whole as they are.
+    pub sequence: Option<u64>,
+    /// `None` of a deletion.
+    pub value: Option<&'a [u8]>,
+}
+
+/// The keys that are wanted.
+#[derive(Default)]
+pub struct Wanted {
+    pub from: Vec<u8>,
+    /// Not itself.
+    pub to: Option<Vec<u8>>,
+}
+
+impl Wanted {
+    pub fn has(&self, key: &[u8]) -> bool {
+        *key >= *self.from && !self.is_behind(key)
+    }
+
+    /// Whether all keys from this one on are behind it.
+    fn is_behind(&self, key: &[u8]) -> bool {
+        self.to.as_ref().is_some_and(|to| key >= to)
+    }
+
+    /// Whether a table in the order of bytes may have one of them.
+    pub fn is_in(&self, found: &Found, database: Option<&Database>) -> bool {
+        let version = database.and_then(|database| database.version.as_ref().ok());
+        let live = version.and_then(|version| version.tables.get(&found.number?));
+        live.filter(|_| found.bytewise).is_none_or(|live| {
+            live.largest.user_key >= self.from && !self.is_behind(&live.smallest.user_key)
+        })
+    }
+}
+
+/// What is done with an entry, and whether to go on.
+pub type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> ControlFlow<()>;
+
+/// What could not be read, each said once it is met.
+#[derive(Default)]
+pub struct Told {
+    pub damaged: bool,
+    /// It could not be opened, which says nothing of what is in it.
+    pub unreadable: bool,
+}
+
+impl Told {
+    fn damage(&mut self, what: &str) {
+        self.damaged = true;
+        say(what);
+    }
+
+    fn unreadable(&mut self, what: &str) {
+        self.unreadable = true;
+        say(what);
+    }
+}
+
+/// The entries of a table; of one in the order of bytes only blocks that may have `wanted` keys are read.
+pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) -> ControlFlow<()> {
+    let path = text::path(&found.path);
+    let file = match TableFile::open(&found.path, found.len_in_manifest) {
+        Ok(file) => file,
+        Err(error) => {
+            told.unreadable(&format!("{path}: {error}"));
+            return ControlFlow::Continue(());
+        }
+    };
+    let table = match Table::open(file, Fast::default()) {
+        Ok(table) => table,
+        Err(error) => {
+            told.damage(&format!("{path}: {error}"));
+            return ControlFlow::Continue(());
+        }
+    };
+    let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
+    loop {
+        let block = match blocks.next() {
+            Ok(Some(block)) => block,
+            Ok(None) => return ControlFlow::Continue(()),
+            Err(error) => {
+                told.damage(&format!("{path}: {error}; what is behind this block is not read"));
+                return ControlFlow::Continue(());
+            }
+        };
+        if found.bytewise && *block.last_key < *wanted.from {
+            continue;
+        }
+        let is_last = found.bytewise && wanted.is_behind(block.last_key);
+        let read = table.read_data(block.handle, &mut buffers).and_then(|block| {
+            let mut entries = block.entries();
+            while let Some(stored) = entries.next()? {
+                let entry = match InternalKey::parse(stored.key) {
+                    Some(InternalKey { user_key, sequence, kind: KeyKind::Value }) => {
+                        Entry { key: user_key, sequence: Some(sequence), value: Some(stored.value) }
+                    }
+                    Some(InternalKey { user_key, sequence, kind: KeyKind::Deletion }) => {
+                        Entry { key: user_key, sequence: Some(sequence), value: None }
+                    }
+                    _ => Entry { key: stored.key, sequence: None, value: Some(stored.value) },
+                };
+                if wanted.has(entry.key) && each(entry).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        match read {
+            Ok(flow) => flow?,
+            Err(error) => told.damage(&format!("{path}: {error}")),
+        }
+        if is_last {
+            return ControlFlow::Continue(());
+        }
+    }
+}
+
+/// The entries of a log.
+pub fn log(path: &Path, wanted: &Wanted, told: &mut Told, each: Each<'_>) -> ControlFlow<()> {
+    let name = text::path(path);
+    // Before it is opened, since a pipe is opened once somebody writes to it.
+    let file = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => File::open(path).map_err(|error| error.to_string()),
+        Ok(_) => Err("not a file".into()),
+        Err(error) => Err(error.to_string()),
+    };
+    let mut records = match file {
+        Ok(file) => Records::new(BufReader::with_capacity(1 << 16, file)),
+        Err(error) => {
+            told.unreadable(&format!("{name}: {error}"));
+            return ControlFlow::Continue(());
+        }
+    };
+    let mut record = Vec::new();
+    loop {
+        let next = records.next(&mut record, &mut |at, what| {
+            told.damage(&format!("{name}: log record at byte {at}: {what}"));
+            Ok(())
+        });
+        match next {
+            Ok(true) => {}
+            Ok(false) => return ControlFlow::Continue(()),
+            Err(error) => {
+                told.unreadable(&format!("{name}: {error}"));
+                return ControlFlow::Continue(());
+            }
+        }
+        let mut batch = Batch::new(&record);
+        let whole = loop {
+            match batch.as_mut().map(Batch::next) {
+                Some(None) => break true,
+                Some(Some(Some((key, sequence, value)))) if wanted.has(key) => {
+                    each(Entry { key, sequence: Some(sequence), value })?;
+                }
+                Some(Some(Some(_))) => {}
+                Some(Some(None)) | None => break false,
+            }
+        };
+        if !whole {
+            told.damage(&format!("{name}: a log record is no list of writes"));
+        }
+    }
+}
+
+/// Whether it has the name of a log.
+pub fn has_name_of_log(path: &Path) -> bool {
+    path.extension().is_some_and(|own| own == "log")
+}
+
+/// The logs of a database whose writes are in no table, as far as its MANIFEST says, the oldest first.
+pub fn logs(database: &Database) -> Vec<PathBuf> {
+    let (least, other) = database.version.as_ref().map_or((0, 0), |it| (it.log, it.previous_log));
+    let number = |path: &PathBuf| -> Option<u64> { path.file_stem()?.to_str()?.parse().ok() };
+    let files = fs::read_dir(&database.folder).into_iter().flatten().flatten();
+    let mut logs: Vec<(u64, PathBuf)> = files
+        .map(|entry| entry.path())
+        .filter(|path| has_name_of_log(path))
+        .filter_map(|path| Some((number(&path)?, path)))
+        .filter(|&(number, _)| number >= least || number == other && other > 0)
+        .collect();
+    logs.sort();
+    logs.into_iter().map(|(_, path)| path).collect()
+}
