@@ -101,3 +101,21 @@ add_custom_target(leveldb_bloom_libraries ALL
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
   COMMENT "Building leveldb_bloom with cargo"
   USES_TERMINAL VERBATIM)
+
+# The command, with its man pages and the shells' completions, which it writes itself.
+if(LEVELDB_BLOOM_COMMAND)
+  set(command_dir "${PROJECT_BINARY_DIR}/command")
+  file(MAKE_DIRECTORY "${command_dir}")
+  add_custom_target(leveldb_bloom_command ALL
+    COMMAND "${CMAKE_COMMAND}" -E env ${cargo_environment} CARGO_PROFILE_RELEASE_STRIP=symbols
+      "${LEVELDB_BLOOM_CARGO}" build --release --locked --target ${cargo_host} -p leveldb-bloom-inspector
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${cargo_libraries}/leveldb-bloom" "${command_dir}/leveldb-bloom"
+    COMMAND "${command_dir}/leveldb-bloom" man "${command_dir}/man"
+    COMMAND find "${command_dir}/man" -name "*.1" -exec gzip -9nf {} +
+    COMMAND "${command_dir}/leveldb-bloom" completions bash > "${command_dir}/leveldb-bloom.bash"
+    COMMAND "${command_dir}/leveldb-bloom" completions zsh > "${command_dir}/_leveldb-bloom"
+    COMMAND "${command_dir}/leveldb-bloom" completions fish > "${command_dir}/leveldb-bloom.fish"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    COMMENT "Building the command leveldb-bloom with cargo"
+    USES_TERMINAL VERBATIM)
+endif()

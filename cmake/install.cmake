@@ -35,6 +35,16 @@ foreach(pair runtime:${shared_name}:--strip-unneeded
 endforeach()
 install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.cc
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+if(LEVELDB_BLOOM_COMMAND)
+  install(PROGRAMS "${command_dir}/leveldb-bloom" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
+  install(DIRECTORY "${command_dir}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
+  install(FILES "${command_dir}/leveldb-bloom.bash" RENAME leveldb-bloom
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT command)
+  install(FILES "${command_dir}/_leveldb-bloom"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" COMPONENT command)
+  install(FILES "${command_dir}/leveldb-bloom.fish"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT command)
+endif()
 # That of a project that we are a part of is for its own.
 set(doc_dir "${CMAKE_INSTALL_DOCDIR}")
 if(NOT top_level)

@@ -12,7 +12,7 @@ Builds and tests the packages, all of them or those named:
 
   cinstall   `cargo cinstall`: the files and symbols of `cmake --install`, and the consumers of ctest/
              built and run against them. Builds cargo-c the first time, which takes ten minutes
-  debian     `cpack`: two .deb packages that lintian accepts, installed into a fresh Debian 12
+  debian     `cpack`: three .deb packages that lintian accepts, installed into a fresh Debian 12
              (debootstrap, as root), where a consumer is built and run, and removed again
   conan      `conan create packaging/conan`, with its test package
   vcpkg      the port in packaging/vcpkg, with stand-ins for vcpkg's functions, and a consumer
@@ -60,7 +60,7 @@ cinstall() {
 debian() {
   ensure_packages build-essential cmake ninja-build lintian debootstrap
   local built=$work/debian system=$work/bookworm
-  build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr
+  build_with_cmake "$built" -DCMAKE_INSTALL_PREFIX=/usr -DLEVELDB_BLOOM_COMMAND=ON
   rm -f "$built"/*.deb
   (cd "$built" && quietly cpack)
   lintian --allow-root --fail-on error --tag-display-limit 0 "$built"/*.deb
@@ -74,15 +74,17 @@ debian() {
   mkdir "$system/test"
   cp -r "$built"/*.deb ctest/consumers "$system/test"
   # A run that failed may have left them.
-  chroot "$system" dpkg --purge libleveldb-bloom-dev libleveldb-bloom1 >/dev/null 2>&1
+  chroot "$system" dpkg --purge leveldb-bloom libleveldb-bloom-dev libleveldb-bloom1 >/dev/null 2>&1
   quietly chroot "$system" sh -euxc '
     cd /test
     dpkg -i ./*.deb
     cc -o database consumers/database.c $(pkg-config --cflags --libs leveldb_bloom) -lleveldb
     ./database
     make -f consumers/pkg_config/Makefile CC=cc
+    leveldb-bloom size --keys 1000
+    dpkg -L leveldb-bloom | grep -q man1/leveldb-bloom-size.1.gz
     # With the runtime package alone, programs still run.
-    dpkg --remove libleveldb-bloom-dev
+    dpkg --remove libleveldb-bloom-dev leveldb-bloom
     ./database
     dpkg --purge libleveldb-bloom1
     test -z "$(find /usr /etc -path "*leveldb_bloom*")"

@@ -18,7 +18,7 @@ use crate::html;
 use crate::reports::{self, problems};
 use crate::scan::{Format, Options, Report};
 use crate::sums::{FILL_STEPS, Sums};
-use crate::text::{self, histogram, plural, wrap};
+use crate::text::{self, BAD, BOLD, WASTED, histogram, plural, styled, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
 
@@ -205,15 +205,15 @@ fn to_text(findings: &Findings, all: bool) -> String {
         text += &problems(&findings.reports, false);
     }
     if !findings.notes.is_empty() {
-        text += "\nWhat this means\n";
+        let _ = writeln!(text, "\n{}", styled(BOLD, "What this means"));
     }
     for note in &findings.notes {
-        let first = match note.weight {
-            Weight::Wrong => "! ",
-            Weight::Wasted => "* ",
-            Weight::Note => "- ",
+        let (mark, style) = match note.weight {
+            Weight::Wrong => ("!", BAD),
+            Weight::Wasted => ("*", WASTED),
+            Weight::Note => ("-", BOLD),
         };
-        text += &wrap(&note.text, first);
+        text += &wrap(&note.text, &format!("{mark} ")).replacen(mark, &styled(style, mark), 1);
     }
     text
 }

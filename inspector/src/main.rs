@@ -35,7 +35,9 @@ mod transform;
 mod verify;
 mod work;
 
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -257,6 +259,12 @@ enum Command {
     /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
+    /// Write the man pages of the command
+    Man {
+        /// The folder to write them to
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Print a completion script for a shell, to be sourced
     Completions {
         /// The shell
@@ -279,9 +287,10 @@ impl From<&str> for Failure {
     }
 }
 
-/// Writes to stdout. A reader that has seen enough, as `head` has, is no failure.
+/// Writes to stdout, with colours where that is a terminal that wants them. A reader that has seen
+/// enough, as `head` has, is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure(format!("stdout: {error}")))
@@ -323,6 +332,13 @@ fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn man(folder: &Path) -> Result<ExitCode, Failure> {
+    let written =
+        fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    written.map_err(|error| format!("{}: {error}", text::path(folder)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// For bash, clap_complete 4.6 writes the hyphen of a command's name in two ways: `leveldb__bloom`
 /// where it notes which sub-command it is in, and `leveldb__subcmd__bloom` where it looks that up,
 /// so that no sub-command's options were found. Without the second nothing changes here. For fish,
@@ -330,7 +346,7 @@ fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
 fn mended(script: &str) -> String {
     script
         .replace("leveldb__subcmd__bloom", "leveldb__bloom")
-        .replace(" size completions help\"", " size completions\"")
+        .replace(" completions help\"", " completions\"")
 }
 
 fn run() -> Result<ExitCode, Failure> {
@@ -338,7 +354,7 @@ fn run() -> Result<ExitCode, Failure> {
         Ok(cli) => cli.command,
         // --help and --version, which clap would print without a look at what becomes of it.
         Err(told) if !told.use_stderr() => {
-            print(&told.render().to_string())?;
+            print(&told.render().ansi().to_string())?;
             return Ok(ExitCode::SUCCESS);
         }
         Err(error) => error.exit(),
@@ -350,6 +366,7 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Dump(args) => dump::run(args),
         Command::Get(args) => get::run(args),
         Command::Size(args) => size::run(args),
+        Command::Man { folder } => man(folder),
         Command::Completions { shell } => completions(*shell),
     }
 }

@@ -104,6 +104,15 @@ pub fn bar(share: f64, width: usize) -> String {
     bar
 }
 
+/// For a terminal that has colours; `print` takes them off for others.
+pub fn styled(style: anstyle::Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+pub const BOLD: anstyle::Style = anstyle::Style::new().bold();
+pub const BAD: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+pub const WASTED: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+
 /// Lines of a label, a bar and a count each; rows without anything in them become one of dots.
 pub fn histogram(rows: &[(String, u64)]) -> String {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);

@@ -1,5 +1,5 @@
 # `cpack`: libleveldb-bloom1, what programs need to run, and libleveldb-bloom-dev, what one needs to
-# build them. Configured with the prefix /usr, which is where packages belong, and the only one for
+# build them; with LEVELDB_BLOOM_COMMAND, leveldb-bloom as well, the command. Configured with the prefix /usr, which is where packages belong, and the only one for
 # which CMake knows Debian's library directories.
 
 # Who builds the packages says so in DEBFULLNAME and DEBEMAIL, Debian's own variables.
@@ -15,6 +15,11 @@ endif()
 set(runtime_package libleveldb-bloom${PROJECT_VERSION_MAJOR})
 set(development_package libleveldb-bloom-dev)
 set(debian_release 1)
+set(command_package leveldb-bloom)
+set(components runtime development)
+if(LEVELDB_BLOOM_COMMAND)
+  list(APPEND components command)
+endif()
 set(debian_dir "${PROJECT_BINARY_DIR}/debian")
 
 # The copyright file in Debian's format: the licence's paragraphs indented, empty lines as dots.
@@ -84,7 +89,7 @@ foreach(pair "${debian_dir}/changelog:changelog.Debian.gz"
     message(FATAL_ERROR "${GZIP_PROGRAM}: ${result}")
   endif()
 endforeach()
-foreach(component runtime development)
+foreach(component ${components})
   install(FILES "${debian_dir}/copyright" "${debian_dir}/changelog.Debian.gz"
     "${debian_dir}/changelog.gz"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${${component}_package}" COMPONENT ${component}
@@ -100,7 +105,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES TRUE)
 # Since CMake 3.19; before, `umask 022` does it.
 set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_CURRENT_LIST_DIR}/modes.cmake")
-set(CPACK_COMPONENTS_ALL runtime development)
+set(CPACK_COMPONENTS_ALL ${components})
 
 # Empty: each package's description begins with its own.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
@@ -139,5 +144,13 @@ Header, static library, CMake package and pkg-config file.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${runtime_package} (= ${PROJECT_VERSION}-${debian_release})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libleveldb-dev)
+
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME ${command_package})
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_COMMAND_DESCRIPTION
+"what the bloom filters of a LevelDB database hold and cost
+Shows, verifies and dumps databases of LevelDB's format, also beside a running
+program, and advises on their filters. It only reads.")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
 
 include(CPack)

@@ -1029,7 +1029,7 @@ def limited_to_what_it_writes_to(megabytes):
     return {"preexec_fn": limit_it, "env": dict(os.environ, RUST_BACKTRACE="0")}
 
 
-def on_terminal(args, stream, columns=100):
+def on_terminal(args, stream, columns=100, **environment):
     """What the command writes to the terminal that is its `stream`, and to the other, a pipe; and
     its status."""
     ours, theirs = pty.openpty()
@@ -1037,7 +1037,7 @@ def on_terminal(args, stream, columns=100):
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
     with open(ours, "rb", buffering=0) as screen:
         with subprocess.Popen([COMMAND, *args], **streams,
-                              env=dict(os.environ, TERM="xterm")) as process:
+                              env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", **environment}) as process:
             os.close(theirs)
             shown = b""
             # The end of a terminal is an error, EIO.
@@ -2733,6 +2733,22 @@ class Reports(unittest.TestCase):
                 self.assertIn(word, done.stdout)
         if shutil.which("bash"):
             run("bash", "-n", "-c", command("completions", "bash").stdout)
+
+    def test_man_pages(self):
+        where = folder("man")
+        self.assertEqual(command("man", where).returncode, 0)
+        ways = "inspect", "verify", "probe", "dump", "get", "size", "man", "completions"
+        self.assertEqual({f"leveldb-bloom-{way}.1" for way in ways} | {"leveldb-bloom.1"}, set(os.listdir(where)))
+        self.assertIn("Exit status", pathlib.Path(where, "leveldb-bloom-dump.1").read_text())
+
+    def test_colours_are_for_a_terminal_that_wants_them(self):
+        path = by_leveldb("colours", 2000, 1200, 1)
+        for environment, wanted in (
+                ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)):
+            for args in ["inspect", path], ["--help"]:
+                shown, _, _ = on_terminal(args, "stdout", **environment)
+                self.assertEqual("\x1b[1m" in shown, wanted, (args, environment))
+        self.assertNotIn("\x1b", command("inspect", path).stdout + command("--help").stdout)
 
     @unittest.skipUnless(shutil.which("bash"), "there is no bash")
     def test_bash_completes(self):
