@@ -45,7 +45,7 @@ class Run:
         done = subprocess.run(self.command, env=settings, text=True, timeout=240,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
-        self.said = done.stdout.splitlines()
+        self.said, self.stderr = done.stdout.splitlines(), done.stderr
         self.lines = Lines(statistics.read_text() if statistics.exists() else "")
         # pytest shows it where a test fails.
         print("$", " ".join(self.command), *self.said, done.stderr, *self.lines, sep="\n")

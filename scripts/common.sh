@@ -75,7 +75,7 @@ ensure_node() {
 # ensure_ctest_packages: what ctest/ needs.
 ensure_ctest_packages() {
   ensure_packages build-essential binutils cmake ninja-build pkg-config clang libclang-rt-dev lld \
-    mold libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
+    mold musl-tools libc++-dev libc++abi-dev libleveldb-dev libsnappy-dev libgtest-dev abigail-tools \
     file python3 python3-venv python3-pip python3-plyvel python3-pytest valgrind
   # Debian 13 has gold in a package of its own.
   command -v ld.gold >/dev/null || ensure_packages binutils-gold

@@ -26,6 +26,8 @@ mod printable;
 mod probe;
 mod ranges;
 mod reports;
+#[cfg(target_os = "linux")]
+mod run;
 mod scan;
 mod size;
 mod source;
@@ -53,6 +55,7 @@ Where to begin:
   leveldb-bloom dump DB --prefix user:          what is in it
   leveldb-bloom get DB user:1234                one value
   leveldb-bloom size --keys 1000 --rate 1%      how many bits per key?
+  leveldb-bloom run -- PROGRAM                  with our filters, on Linux
 
 Databases are only read, without LOCK, so that a program may be running on
 them. Tables that it deletes meanwhile are reported as deleted, those not yet
@@ -256,6 +259,10 @@ enum Command {
     /// Print the newest value of a key
     #[command(after_help = AFTER_GET)]
     Get(get::Get),
+    /// Run a program with the library preloaded, and say who answered
+    #[cfg(target_os = "linux")]
+    #[command(after_help = run::AFTER_HELP)]
+    Run(run::Run),
     /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
@@ -365,6 +372,8 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Probe(args) => probe::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Get(args) => get::run(args),
+        #[cfg(target_os = "linux")]
+        Command::Run(args) => Ok(run::run(args)),
         Command::Size(args) => size::run(args),
         Command::Man { folder } => man(folder),
         Command::Completions { shell } => completions(*shell),

@@ -5,6 +5,8 @@ import base64
 import errno
 import filecmp
 import json
+import os
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -24,10 +26,10 @@ class Litecoin:
         self.host, self.port = host, port
         (host.folder / "data").mkdir()
 
-    def start(self, statistics=None):
+    def start(self, statistics=None, by=()):
         # Not /usr/bin/litecoind, a shell script that writes to the home directory.
         return self.host.server(
-            "/usr/lib/litecoin/litecoind", "-regtest", f"-datadir={self.host.folder / 'data'}",
+            *by, "/usr/lib/litecoin/litecoind", "-regtest", f"-datadir={self.host.folder / 'data'}",
             "-txindex", "-listen=0", "-listenonion=0", f"-rpcport={self.port}", "-rpcuser=us",
             "-rpcpassword=us", "-fallbackfee=0.001", is_ready=self.has_indexed,
             statistics=statistics)
@@ -94,6 +96,20 @@ def test_litecoin(host, free_port):
     host.check_statistics("again")
     for database in "chainstate", "blocks/index", "indexes/txindex":
         host.check_database(host.folder / "data/regtest" / database)
+
+
+def test_litecoin_run_by_the_command(host, free_port):
+    """Whoever stops `leveldb-bloom run` stops the program, which ends in order, and then hears who answered."""
+    node = Litecoin(host, free_port)
+    run = os.environ["INSPECTOR"], "run", "--library", os.environ["LIBRARY"], "--"
+    with node.start(by=run):
+        node.mine(300)
+    with node.start(by=run) as server:
+        assert node.look()[0] == 300
+    *_, last = server.output.read_text().splitlines()
+    assert re.match(r"leveldb-bloom: our library answered: \d+ policies \(bloom, 10 bits per key\) made "
+                    r"[1-9][\d,]* filters of [1-9][\d,]* keys, and answered [1-9][\d,]* queries, "
+                    r"[1-9][\d,]* of them with no\. Route: append-cxx11; kernel: \w+; in 1 process\.$", last)
 
 
 def test_ceph(host, free_port):
