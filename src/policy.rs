@@ -361,12 +361,14 @@ impl FilterPolicy {
     /// to make it.
     fn solve<'k>(&self, keys: impl ExactSizeIterator<Item = Key<'k>>, filter: &mut [u8]) -> bool {
         let mut few = [0; ribbon::MOST_ON_STACK];
-        let mut many = Vec::new();
+        let mut many;
         let hashes = match few.get_mut(..keys.len()) {
             Some(few) => few,
-            None if many.try_reserve_exact(keys.len()).is_err() => return false,
             None => {
-                many.resize(keys.len(), 0);
+                many = match ribbon::zeros(keys.len()) {
+                    Some(zeros) => zeros,
+                    None => return false,
+                };
                 &mut many[..]
             }
         };

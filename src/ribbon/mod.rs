@@ -15,7 +15,7 @@ use core::ops::{BitAnd, BitXor, Shl, Shr};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-pub(crate) use solve::{MOST_ON_STACK, solve};
+pub(crate) use solve::{MOST_ON_STACK, solve, zeros};
 
 /// The most result bits that a filter can have. It has a false-positive rate of 2^-13, 0.012 %.
 pub const MAX_RIBBON_BITS_PER_KEY: i32 = 13;
@@ -211,32 +211,31 @@ impl Word for u128 {
     }
 }
 
-/// Bit 0 of the result says whether the row's sum in a column differs from the hash's bit.
+/// The word of a column's bits from `bit` on.
 #[inline(always)]
-pub(crate) fn differs<W: Word>(
-    row: Row<W>,
-    h: u64,
-    layout: Layout,
-    columns: &[u8],
-    column: u32,
-) -> u32 {
-    let bit = u64::from(column) * layout.slots + row.start;
+pub(crate) fn window<W: Word>(columns: &[u8], bit: u64) -> W {
     // At the end a word is read that begins before the byte of the first bit.
     let at = ((bit / 8) as usize).min(columns.len() - W::BYTES);
-    let shift = (bit - 8 * at as u64) as u32;
-    ((W::read(columns, at) >> shift) & row.bits).parity() ^ (h >> column) as u32
+    W::read(columns, at) >> (bit - 8 * at as u64) as u32
 }
 
 /// Whether the sum is right in every column.
 #[inline(always)]
 fn holds<W: Word>(row: Row<W>, h: u64, layout: Layout, columns: &[u8]) -> bool {
-    // Four columns before each branch: an absent key leaves after two, which a processor cannot
-    // guess. The last is read again rather than branched around.
-    for first in (0..layout.r).step_by(4) {
-        let column = |i: u32| differs(row, h, layout, columns, (first + i).min(layout.r - 1));
-        if (column(0) | column(1) | column(2) | column(3)) & 1 != 0 {
+    let (mut bit, mut results, mut left) = (row.start, h as u32, layout.r);
+    // Four columns before each branch: an absent key leaves after two, which a processor cannot guess.
+    loop {
+        let mut wrong = 0;
+        for _ in 0..left.min(4) {
+            wrong |= (window::<W>(columns, bit) & row.bits).parity() ^ results;
+            (bit, results) = (bit + layout.slots, results >> 1);
+        }
+        if wrong & 1 != 0 {
             return false;
         }
+        if left <= 4 {
+            return true;
+        }
+        left -= 4;
     }
-    true
 }

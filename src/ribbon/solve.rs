@@ -19,16 +19,20 @@ pub(crate) fn solve(hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
     if hashes.is_empty() || hashes.len() > MOST_KEYS {
         return false;
     }
-    let found = (1..=r).rev().find_map(|r| {
-        let layout = Layout::new(columns.len(), r, 0)?;
+    // Loops rather than closures, which would not be compiled for a kernel's processors.
+    for r in (1..=r).rev() {
+        let Some(layout) = Layout::new(columns.len(), r, 0) else { continue };
         let seed = if layout.slots <= Dense::WIDEST {
             dense(hashes, layout, columns)
         } else {
             banded(hashes, layout, columns)
         };
-        Some(last_byte(r, seed?))
-    });
-    found.inspect(|found| *last = *found).is_some()
+        if let Some(seed) = seed {
+            *last = last_byte(r, seed);
+            return true;
+        }
+    }
+    false
 }
 
 /// A number for each key, or for each slot.
@@ -38,21 +42,30 @@ type Sixty4 = [u64; MOST_ON_STACK];
 /// could not guess.
 #[inline(always)]
 fn dense(hashes: &[u64], layout: Layout, columns: &mut [u8]) -> Option<u8> {
-    if hashes.len() > MOST_ON_STACK {
+    let n = hashes.len();
+    if n > MOST_ON_STACK {
         return None;
     }
     let (mut rows, mut values, mut pivots) = ([0; 64], [0; 64], [0; 64]);
-    let seed = (0..SEEDS).find(|&seed| {
+    for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
         for ((row, value), &h) in rows.iter_mut().zip(&mut values).zip(hashes) {
             let Row { start, bits } = Dense::of(h, layout);
-            (*row, *value) = (bits << start, h & ((1 << layout.r) - 1));
+            (*row, *value) = (bits << start, result(h, layout));
         }
-        eliminate(&mut rows, &mut values, &mut pivots, hashes.len())
-    })?;
-    let slots = substitute(&rows, &mut values, &pivots, hashes.len());
-    write(&transpose(&slots), layout, columns);
-    Some(seed)
+        if eliminate(&mut rows, &mut values, &mut pivots, n) {
+            let slots = substitute(&rows, &mut values, &pivots, n);
+            write(&transpose(&slots, layout), layout, columns);
+            return Some(seed);
+        }
+    }
+    None
+}
+
+/// The bits of a hash that the columns must give.
+#[inline(always)]
+fn result(h: u64, layout: Layout) -> u64 {
+    h & ((1 << layout.r) - 1)
 }
 
 /// Clears each row's lowest bit, its pivot, in all later rows (and in some earlier ones). False if a
@@ -67,15 +80,17 @@ fn eliminate(rows: &mut Sixty4, values: &mut Sixty4, pivots: &mut Sixty4, n: usi
             }
             continue;
         }
-        let pivot = row.trailing_zeros();
-        pivots[i & 63] = pivot.into();
-        let blocks = rows.chunks_exact_mut(8).zip(values.chunks_exact_mut(8));
-        for (rows, values) in blocks.take(n.div_ceil(8)).skip(i / 8) {
-            for (r, v) in rows.iter_mut().zip(values) {
-                let mask = 0u64.wrapping_sub((*r >> pivot) & 1);
-                *r ^= mask & row;
-                *v ^= mask & value;
-            }
+        let pivot = row & row.wrapping_neg();
+        pivots[i & 63] = pivot;
+        // A number of rows that the compiler does not know is one for which it takes vectors.
+        let some = (i & !7)..n.next_multiple_of(8);
+        let (Some(rs), Some(vs)) = (rows.get_mut(some.clone()), values.get_mut(some)) else {
+            return false;
+        };
+        for (r, v) in rs.iter_mut().zip(vs) {
+            let mask = if *r & pivot == pivot { !0 } else { 0 };
+            *r ^= mask & row;
+            *v ^= mask & value;
         }
         (rows[i & 63], values[i & 63]) = (row, value);
     }
@@ -87,31 +102,35 @@ fn eliminate(rows: &mut Sixty4, values: &mut Sixty4, pivots: &mut Sixty4, n: usi
 fn substitute(rows: &Sixty4, values: &mut Sixty4, pivots: &Sixty4, n: usize) -> Sixty4 {
     let mut slots = [0; 64];
     for i in (0..n).rev() {
-        let (value, pivot) = (values[i & 63], pivots[i & 63] & 63);
+        let (value, pivot) = (values[i & 63], pivots[i & 63]);
         if rows[i & 63] == 0 {
             continue;
         }
-        slots[pivot as usize] = value;
-        let blocks = rows.chunks_exact(8).zip(values.chunks_exact_mut(8));
-        for (rows, values) in blocks.take(i / 8 + 1) {
-            for (r, v) in rows.iter().zip(values) {
-                *v ^= 0u64.wrapping_sub((*r >> pivot) & 1) & value;
-            }
+        slots[pivot.trailing_zeros() as usize & 63] = value;
+        let some = ..(i + 1).next_multiple_of(8);
+        let (Some(rs), Some(vs)) = (rows.get(some), values.get_mut(some)) else { return slots };
+        for (r, v) in rs.iter().zip(vs) {
+            *v ^= if *r & pivot == pivot { value } else { 0 };
         }
     }
     slots
 }
 
-/// The columns of 64 slots, 16 of them.
+/// The columns of these slots, 16 of them.
 #[inline(always)]
-fn transpose(slots: &Sixty4) -> [u64; 16] {
+fn transpose(slots: &Sixty4, layout: Layout) -> [u64; 16] {
     let mut columns = [0; 16];
-    for (block, slots) in slots.chunks_exact(8).enumerate() {
-        let bytes = |from: u32| {
-            slots.iter().rev().fold(0, |bytes: u64, slot| bytes << 8 | (slot >> from & 0xff))
-        };
+    let blocks = slots.chunks_exact(8).take(layout.slots.div_ceil(8) as usize);
+    for (block, slots) in blocks.enumerate() {
         for (columns, from) in columns.chunks_exact_mut(8).zip([0, 8]) {
-            let bytes = transpose_bytes(bytes(from)).to_le_bytes();
+            if from >= layout.r {
+                break;
+            }
+            let mut bytes = 0;
+            for slot in slots.iter().rev() {
+                bytes = bytes << 8 | (*slot >> from & 0xff);
+            }
+            let bytes = transpose_bytes(bytes).to_le_bytes();
             for (column, byte) in columns.iter_mut().zip(bytes) {
                 *column |= u64::from(byte) << (8 * block);
             }
@@ -159,54 +178,103 @@ fn put(bytes: &mut [u8], number: u64) {
     }
 }
 
-/// Systems of any number of keys, in memory of 18 bytes a slot.
+/// Systems of any number of keys, in memory of some 26 bytes a slot.
 #[inline(always)]
 fn banded(hashes: &[u64], layout: Layout, columns: &mut [u8]) -> Option<u8> {
     let slots = usize::try_from(layout.slots).ok()?;
-    let (mut rows, mut values) = (Vec::new(), Vec::new());
-    rows.try_reserve_exact(slots).ok()?;
-    values.try_reserve_exact(slots).ok()?;
-    values.resize(slots, 0);
-    let seed = (0..SEEDS).find(|&seed| {
+    let (mut rows, mut values) = (zeros(slots)?, zeros(slots)?);
+    for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
-        rows.clear();
-        rows.resize(slots, 0);
-        hashes.iter().all(|&h| {
-            insert(Band::of(h, layout), (h & ((1 << layout.r) - 1)) as u16, &mut rows, &mut values)
-        })
-    })?;
+        if insert_all(hashes, layout, &mut rows, &mut values) {
+            substitute_band(&rows, &values, layout, columns);
+            return Some(seed);
+        }
+        rows.fill([0; 3]);
+    }
+    None
+}
+
+/// Memory of zeros, if there is so much.
+pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Option<Vec<T>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len).ok()?;
+    // Never. Without this the compiler keeps code to grow, and a panic.
+    if zeros.capacity() < len {
+        return None;
+    }
+    zeros.resize(len, T::default());
+    Some(zeros)
+}
+
+/// A row from the word of 64 slots on in which it begins.
+type Words = [u64; 3];
+
+/// Adds all keys' rows to a system in which the row at each slot begins there. False if a row is the
+/// sum of others, but its value is not.
+#[inline(always)]
+fn insert_all(hashes: &[u64], layout: Layout, rows: &mut [Words], values: &mut [u16]) -> bool {
+    for &h in hashes {
+        let Row { start, bits } = Band::of(h, layout);
+        let (mut word, shift) = (start as usize / 64, start % 64);
+        let beyond = (bits >> 64) as u64 >> 1 >> (63 - shift);
+        let bits = bits << shift;
+        let mut row = [bits as u64, (bits >> 64) as u64, beyond];
+        let mut value = result(h, layout) as u16;
+        loop {
+            if row[0] == 0 {
+                if row[1] | row[2] != 0 {
+                    (word, row) = (word + 1, [row[1], row[2], 0]);
+                    continue;
+                }
+                if value != 0 {
+                    return false;
+                }
+                break;
+            }
+            let slot = 64 * word + row[0].trailing_zeros() as usize;
+            let (Some(other), Some(other_value)) = (rows.get_mut(slot), values.get_mut(slot))
+            else {
+                return false;
+            };
+            if other[0] == 0 {
+                (*other, *other_value) = (row, value);
+                break;
+            }
+            row = [row[0] ^ other[0], row[1] ^ other[1], row[2] ^ other[2]];
+            value ^= *other_value;
+        }
+    }
+    true
+}
+
+/// Writes the columns, from the last slot to the first.
+#[inline(always)]
+fn substitute_band(rows: &[Words], values: &[u16], layout: Layout, columns: &mut [u8]) {
     columns.fill(0);
-    // The solution's bits of the slots behind the present one, nearest first.
-    let mut known = [0u128; 16];
-    for (slot, (row, value)) in rows.iter().zip(&values).enumerate().rev() {
-        for (column, known) in known.iter_mut().take(layout.r as usize).enumerate() {
-            let bit = ((*row >> 1 & *known).parity() ^ u32::from(value >> column)) & (*row as u32);
-            *known = *known << 1 | u128::from(bit & 1);
-            let at = column as u64 * layout.slots + slot as u64;
-            if let Some(byte) = columns.get_mut((at / 8) as usize) {
-                *byte |= ((bit & 1) as u8) << (at % 8);
+    // The 64 slots at hand in each column, and the 128 after them.
+    let mut known = [[0; 3]; 16];
+    let words = rows.chunks(64).zip(values.chunks(64)).enumerate().rev();
+    for (word, (rows, values)) in words {
+        for known in &mut known {
+            *known = [0, known[0], known[1]];
+        }
+        for (slot, (row, value)) in rows.iter().zip(values).enumerate().rev() {
+            if row[0] == 0 {
+                continue;
+            }
+            for (column, known) in known.iter_mut().take(layout.r as usize).enumerate() {
+                let sum = (row[0] & known[0]) ^ (row[1] & known[1]) ^ (row[2] & known[2]);
+                let bit = (sum.parity() ^ u32::from(*value >> column)) & 1;
+                known[0] |= u64::from(bit) << slot;
+            }
+        }
+        for (column, known) in known.iter().take(layout.r as usize).enumerate() {
+            let bit = column as u64 * layout.slots + 64 * word as u64;
+            let bytes = columns.get_mut((bit / 8) as usize..).unwrap_or(&mut []);
+            let bits = u128::from(known[0]) << (bit % 8);
+            for (byte, bits) in bytes.iter_mut().zip(bits.to_le_bytes()).take(9) {
+                *byte |= bits;
             }
         }
     }
-    Some(seed)
-}
-
-/// Adds a row to a system in which the row at each slot begins there, with a bit. False if it is the
-/// sum of others, but its value is not.
-#[inline(always)]
-fn insert(row: Band, value: u16, rows: &mut [u128], values: &mut [u16]) -> bool {
-    let (mut bits, mut slot, mut value) = (row.bits, row.start as usize, value);
-    while bits != 0 {
-        let zeros = bits.trailing_zeros();
-        (bits, slot) = (bits >> zeros, slot + zeros as usize);
-        let (Some(other), Some(other_value)) = (rows.get_mut(slot), values.get_mut(slot)) else {
-            return false;
-        };
-        if *other == 0 {
-            (*other, *other_value) = (bits, value);
-            return true;
-        }
-        (bits, value) = (bits ^ *other, value ^ *other_value);
-    }
-    value == 0
 }
