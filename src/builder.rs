@@ -84,23 +84,21 @@ impl FilterBuilder {
             if part.is_empty() {
                 return Ok(());
             }
-            // Never: room was made above. Without this the compiler keeps code to grow, and a panic.
-            if self.hashes.capacity() - self.hashes.len() < part.len() {
-                return Err(OutOfMemory);
-            }
-            self.hash_part(part);
+            // Never an error: room was made above.
+            self.hash_part(part)?;
         }
     }
 
     #[inline]
-    fn hash_part(&mut self, keys: &[Key<'_>]) {
+    fn hash_part(&mut self, keys: &[Key<'_>]) -> Result<(), OutOfMemory> {
         if self.policy.encoding() == Encoding::Ribbon {
-            self.ribbon_hashes.extend(keys.iter().map(|key| ribbon::hash(key.as_bytes())));
+            let hashes = grow(&mut self.ribbon_hashes, keys.len())?;
+            for (hash, key) in hashes.iter_mut().zip(keys) {
+                *hash = ribbon::hash(key.as_bytes());
+            }
         }
-        let start = self.hashes.len();
-        self.hashes.resize(start + keys.len(), 0);
-        let hashes = self.hashes.get_mut(start..).unwrap_or(&mut []);
-        self.policy.kernel().hash_keys(keys, hashes);
+        self.policy.kernel().hash_keys(keys, grow(&mut self.hashes, keys.len())?);
+        Ok(())
     }
 
     /// The number of keys added.
@@ -170,6 +168,19 @@ fn make_room<T>(hashes: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     room.or_else(|_| hashes.try_reserve_exact(more)).map_err(|_| OutOfMemory)
 }
 
+/// So many more zeros.
+#[inline(always)]
+fn grow<T: Clone + Default>(hashes: &mut Vec<T>, more: usize) -> Result<&mut [T], OutOfMemory> {
+    make_room(hashes, more)?;
+    let len = hashes.len();
+    // Never. Without this the compiler keeps code to grow, and a panic.
+    if hashes.capacity() - len < more {
+        return Err(OutOfMemory);
+    }
+    hashes.resize(len + more, T::default());
+    Ok(hashes.get_mut(len..).unwrap_or(&mut []))
+}
+
 /// Shows how many keys there are, not their hashes.
 impl fmt::Debug for FilterBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +203,8 @@ impl<K: AsRef<[u8]>> Extend<K> for FilterBuilder {
             if part.is_empty() {
                 return;
             }
-            self.hash_part(KeyList::new().refill(part.iter().map(Key::of)));
+            let added = self.hash_part(KeyList::new().refill(part.iter().map(Key::of)));
+            added.expect("memory for the hashes");
             part.clear();
         }
     }

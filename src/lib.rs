@@ -53,7 +53,7 @@ pub use kernel::{Kernel, Key};
 pub use keys::{FlatKeys, InvalidOffsets};
 pub use policy::{Encoding, FilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
 pub use probe::Positions;
-pub use ribbon::MAX_RIBBON_BITS_PER_KEY;
+pub use ribbon::{MAX_RIBBON_BITS_PER_KEY, Ribbon, RibbonColumn, RibbonProbe};
 pub use sizing::{
     FilterInfo, MAX_USEFUL_BITS_PER_KEY, UnwiseBitsPerKey, bits_per_key_for, false_positive_rate,
     validate,

@@ -20,6 +20,8 @@ use core::ffi::CStr;
 use core::fmt;
 
 use crate::filter::{Filter, MAX_PROBES, filter_len, probes_for};
+use crate::policy::Encoding;
+use crate::ribbon::Ribbon;
 
 /// The most bits per key that are useful in general: from here on the number of probes stays at
 /// [`MAX_PROBES`]. Filters of up to some thousand keys still gain a little from more. With one or two
@@ -110,8 +112,11 @@ pub fn validate(bits_per_key: i32) -> Result<(), UnwiseBitsPerKey> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterInfo {
+    /// How the filter is written.
+    pub encoding: Encoding,
     /// The stored number of probes, k. With 0 or more than [`MAX_PROBES`] the filter matches every
-    /// key. A filter of fewer than two bytes has no bits and matches none.
+    /// key. A filter of fewer than two bytes has no bits and matches none. Of a ribbon filter, the
+    /// number of columns, each of which is read once.
     pub probes: u32,
     /// The number of bits.
     pub bits: u64,
@@ -120,9 +125,9 @@ pub struct FilterInfo {
     /// `bits_set / bits`; 0 if there are none.
     pub fill: f64,
     /// An estimate of the number of different keys. Infinite if all bits are set or the filter
-    /// matches every key.
+    /// matches every key. Of a ribbon filter, which does not tell, the most that it is made for.
     pub estimated_keys: f64,
-    /// The expected rate of false positives, from the fill.
+    /// The expected rate of false positives, from the fill; of a ribbon filter 2^-columns.
     pub false_positive_rate: f64,
 }
 
@@ -140,19 +145,26 @@ impl FilterInfo {
     /// ```
     #[must_use]
     pub fn of(filter: &[u8]) -> FilterInfo {
-        let (probes, array) = match filter.split_last() {
+        let (mut probes, array) = match filter.split_last() {
             Some((&probes, array)) => (u32::from(probes), array),
             None => (0, filter),
         };
         let bits = array.len() as u64 * 8;
         let bits_set = count_ones(array);
         let fill = if bits == 0 { 0.0 } else { real(bits_set) / real(bits) };
+        let mut encoding = Encoding::Bloom;
         let (estimated_keys, false_positive_rate) = match Filter::parse(filter) {
             Filter::Never => (0.0, 0.0),
-            Filter::Always => (f64::INFINITY, 1.0),
             Filter::Probe { k, .. } => estimate(bits, bits_set, k),
+            Filter::Always => match Ribbon::parse(filter) {
+                None => (f64::INFINITY, 1.0),
+                Some(ribbon) => {
+                    (encoding, probes) = (Encoding::Ribbon, ribbon.result_bits());
+                    (real(ribbon.most_keys()), power(0.5, probes))
+                }
+            },
         };
-        FilterInfo { probes, bits, bits_set, fill, estimated_keys, false_positive_rate }
+        FilterInfo { encoding, probes, bits, bits_set, fill, estimated_keys, false_positive_rate }
     }
 }
 

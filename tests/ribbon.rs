@@ -2,8 +2,8 @@
 //! written from docs/ribbon.md, makes the same bytes.
 
 use leveldb_bloom::{
-    Encoding, FilterBuilder, FilterMismatch, FilterPolicy, FlatKeys, Kernel, Key,
-    MAX_RIBBON_BITS_PER_KEY, filter_len, key_may_match, union,
+    Encoding, FilterBuilder, FilterInfo, FilterMismatch, FilterPolicy, FlatKeys, Kernel, Key,
+    MAX_RIBBON_BITS_PER_KEY, Ribbon, filter_len, key_may_match, union,
 };
 
 /// splitmix64.
@@ -417,6 +417,52 @@ fn any_bytes() {
                 }
             }
         }
+    }
+}
+
+/// What is said of a filter is what a query does.
+#[test]
+fn parts_of_a_filter() {
+    for n in [1, 6, 7, 20, 58, 64, 65, 120, 150, 1000] {
+        let filter = FilterPolicy::ribbon(7).create_filter(&ordered(n)).unwrap();
+        let ribbon = Ribbon::parse(&filter).unwrap();
+        assert_eq!((ribbon.result_bits(), ribbon.seed()), (7, filter.last().unwrap() & 15));
+        assert_eq!(ribbon.slots(), (filter.len() as u64 - 1) * 8 / 7);
+        assert_eq!(
+            u64::from(ribbon.row_width()),
+            match ribbon.slots() {
+                slots @ ..=64 => slots.min(57),
+                slots => slots.min(120),
+            }
+        );
+        let most = ribbon.most_keys() as usize;
+        assert!(most >= n && most <= n.max(9), "{most} instead of {n}");
+        assert!(FilterPolicy::ribbon(7).filter_len(most + 1).unwrap() > filter.len());
+        for key in ordered(2 * n) {
+            let probe = ribbon.probe(&key);
+            assert!(probe.row >> ribbon.row_width() == 0);
+            assert!(probe.start + u64::from(ribbon.row_width()) <= ribbon.slots());
+            let column = |(i, column): (usize, leveldb_bloom::RibbonColumn)| {
+                assert_eq!((column.bits & probe.row).count_ones() % 2 == 1, column.sum);
+                assert_eq!(column.wanted, probe.hash >> i & 1 == 1);
+                (0..ribbon.row_width()).for_each(|bit| {
+                    let at = i as u64 * ribbon.slots() + probe.start + u64::from(bit);
+                    let byte = filter[at as usize / 8];
+                    assert_eq!(column.bits >> bit & 1, u128::from(byte >> (at % 8) & 1));
+                });
+                column.sum == column.wanted
+            };
+            let matches = probe.columns().enumerate().filter(|c| column(*c)).count() == 7;
+            assert_eq!(matches, key_may_match(&key, &filter));
+        }
+        let info = FilterInfo::of(&filter);
+        assert_eq!((info.encoding, info.probes), (Encoding::Ribbon, 7));
+        assert_eq!(info.false_positive_rate, 1.0 / 128.0);
+        assert_eq!(info.estimated_keys, most as f64);
+    }
+    for none in [&[][..], &[0xb0], &[0, 0xb0], &[0; 9], &[0xff; 9], &[6; 9], &[31; 9]] {
+        assert!(Ribbon::parse(none).is_none());
+        assert_eq!(FilterInfo::of(none).encoding, Encoding::Bloom);
     }
 }
 

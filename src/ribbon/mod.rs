@@ -4,17 +4,20 @@
 //! ```text
 //! mod      how a key becomes a row, how a filter's bytes are read, queries
 //! solve    the system of equations that makes a filter
+//! info     what a filter's bytes say, for those who look at them
 //! ```
 //!
 //! A filter has r columns of bits. A key chooses some of the bits, the same in every column: its
 //! row. In each column the sum of these bits, modulo 2, is a bit of the key's hash.
 
+mod info;
 mod solve;
 
 use core::ops::{BitAnd, BitXor, Shl, Shr};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use info::{Ribbon, RibbonColumn, RibbonProbe};
 pub(crate) use solve::{MOST_ON_STACK, solve, zeros};
 
 /// The most result bits that a filter can have. It has a false-positive rate of 2^-13, 0.012 %.
