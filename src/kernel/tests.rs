@@ -9,7 +9,7 @@ use std::{assert, assert_eq, assert_ne, format, vec};
 use super::{FEW, KERNELS, Kernel, Key, as_keys, hash_may_match};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M, bloom_hash};
-use crate::probe;
+use crate::{probe, ribbon};
 
 struct Rng(u64);
 
@@ -422,6 +422,41 @@ fn ends_of_pages(kernel: &Kernel) {
     }
 }
 
+/// Ribbon filters, and keys, that begin or end where readable memory does.
+#[cfg(all(unix, not(miri)))]
+fn ends_of_ribbons(kernel: &Kernel) {
+    let [mut key_in, mut filter_in] = [1, 3].map(Map::guarded);
+    // XXH3 has other ways for up to 3, 8, 16, 128, 240 bytes, and longer.
+    for len in (0..=260).chain([511, 512, 513, 1024, 1025, 2048, 4096]) {
+        for key in key_in.ends::<u8>(len) {
+            let h = ribbon::hash(key);
+            for n in [1, 20, 65] {
+                for bytes in [9, 17, 30, 85] {
+                    for filter in filter_in.ends::<u8>(bytes) {
+                        // Other keys behind the first.
+                        let hashes: Vec<u64> = (0..n).map(|i| h.wrapping_add(i << 40)).collect();
+                        if kernel.solve(&hashes, 10, filter) {
+                            assert!(kernel.ribbon_may_match(key, filter), "{n} keys, {bytes}");
+                        }
+                        for last in [0x20, 0x5f, 0xb3, 0xe0, 0xef] {
+                            *filter.last_mut().unwrap() = last;
+                            kernel.ribbon_may_match(key, filter);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for len in 1..=70 {
+        for filter in filter_in.ends::<u8>(len) {
+            for last in 0x20..0xf0 {
+                *filter.last_mut().unwrap() = last;
+                kernel.ribbon_may_match(b"key", filter);
+            }
+        }
+    }
+}
+
 /// Arrays whose bits are prefetched, and those of 2^31 and 2^32 bits.
 #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
 fn huge_arrays(kernel: &Kernel) {
@@ -479,7 +514,7 @@ macro_rules! suite {
                 malformed_filters odd_calls many_filters random);
 
             #[cfg(all(unix, not(miri)))]
-            suite!(@ ends_of_pages);
+            suite!(@ ends_of_pages ends_of_ribbons);
 
             #[cfg(all(unix, target_pointer_width = "64", not(miri)))]
             suite!(@ huge_arrays);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use std::{panic, thread};
 
 use leveldb_bloom::{Kernel, Key};
-use leveldb_bloom_compare::{Random, create, query};
+use leveldb_bloom_compare::{Random, create, create_ribbon, query, query_ribbon};
 
 thread_local! {
     /// The seed of this thread's round.
@@ -54,8 +54,8 @@ fn main() -> Result<(), lexopt::Error> {
     });
     let kernels: Vec<_> = Kernel::available().map(Kernel::name).collect();
     println!(
-        "{} filters, {} queries of present keys and {} of others: LevelDB's bytes and answers from {} \
-         (seed {seed}, {} s)",
+        "{} filters, half of them ribbons, {} queries of present keys and {} of others: LevelDB's bytes \
+         and answers from {}, and no key lost in a ribbon (seed {seed}, {} s)",
         done.filters.into_inner(),
         done.present.into_inner(),
         done.absent.into_inner(),
@@ -91,21 +91,28 @@ fn compare(random: &mut Random, done: &Done) {
         (0..count).map(key).collect()
     };
     let (present, others) = (keys(num_keys), keys(num_keys.min(200)));
-    let mut filter = create(bits, &present);
-    done.filters.fetch_add(1, Ordering::Relaxed);
+    let (mut filter, ribbon) = (create(bits, &present), create_ribbon(bits, &present));
+    done.filters.fetch_add(2, Ordering::Relaxed);
     // Small filters are what LevelDB has, and making one takes longer than a query.
     for _ in 0..(4_096 / num_keys).clamp(1, 20) {
         assert!(query(&present, &filter).iter().all(|answer| *answer), "a key is lost");
         query(&others, &filter);
-        done.present.fetch_add(present.len() as u64, Ordering::Relaxed);
-        done.absent.fetch_add(others.len() as u64, Ordering::Relaxed);
+        assert!(query_ribbon(&present, &ribbon).iter().all(|answer| *answer), "a key is lost");
+        query_ribbon(&others, &ribbon);
+        done.present.fetch_add(2 * present.len() as u64, Ordering::Relaxed);
+        done.absent.fetch_add(2 * others.len() as u64, Ordering::Relaxed);
     }
     // Any byte may be wrong, the number of probes too, and the filter may be cut.
-    for _ in 0..4 {
+    for i in 0..4 {
+        if i == 2 {
+            filter.clone_from(&ribbon);
+        }
         let at = if random.below(2) == 0 { filter.len() - 1 } else { random.below(filter.len()) };
         filter[at] = random.next() as u8;
-        query(&others, &filter);
-        query(&others, &filter[..random.below(filter.len())]);
+        for filter in [&filter[..], &filter[..random.below(filter.len())]] {
+            query(&others, filter);
+            query_ribbon(&others, filter);
+        }
         done.absent.fetch_add(2 * others.len() as u64, Ordering::Relaxed);
     }
 }
