@@ -22,7 +22,6 @@ use core::num::NonZeroU32;
 use super::blocks::{self, Steps};
 use super::{Kernel, Key, cpu};
 use crate::ribbon;
-use hash::hash_keys;
 use lanes::{LANES, Lanes};
 use probes::{Modulus, Positions};
 use query::{filters_may_match, keys_may_match, may_match};
@@ -47,7 +46,16 @@ pub(super) const KERNEL: Kernel = Kernel {
 };
 
 /// # Safety
+/// The processor has AVX2; there are as many hashes as keys, eight at least.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    // SAFETY: the caller's.
+    unsafe { blocks::hash_keys::<Avx2>(keys, hashes) }
+}
+
+/// # Safety
 /// The processor has AVX2; the array is not empty; there are eight keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     // SAFETY: the caller's.
     unsafe { blocks::create::<Avx2>(keys, k, array) }
@@ -55,6 +63,7 @@ pub(super) unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>])
 
 /// # Safety
 /// The processor has AVX2; the array is not empty; there are eight hashes.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
     // SAFETY: the caller's.
     unsafe { blocks::insert::<Avx2>(hashes, k, array) }
@@ -75,13 +84,15 @@ pub(super) unsafe fn solve(hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
 }
 
 #[derive(Clone, Copy)]
-struct Avx2;
+pub(super) struct Avx2;
 
 impl Steps for Avx2 {
+    const LANES: usize = LANES;
+
     #[inline(always)]
     unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         // SAFETY: the caller's.
-        unsafe { hash_keys(keys, hashes) }
+        unsafe { hash::hash_keys(keys, hashes) }
     }
 
     #[inline(always)]
@@ -110,23 +121,27 @@ unsafe fn each_probe<const BITS: bool>(
     bits: NonZeroU32,
     mut set: impl FnMut(u32),
 ) {
-    let last = hashes.len() - LANES;
-    // SAFETY: the caller has AVX2. There are eight hashes from `last` on.
+    // SAFETY: the caller has AVX2, and eight hashes at least.
     unsafe {
         let modulus = Modulus::new(bits);
+        let positions = |at: usize| {
+            Positions::new(Lanes::load(hashes.as_ptr().add(at.min(hashes.len() - LANES))), modulus)
+        };
         // Sets no bit.
-        let mut late = Lanes::splat(0);
-        for at in (0..hashes.len()).step_by(2 * LANES) {
-            // Two eights side by side, because each position waits for the one before.
-            let eight = |at: usize| Lanes::load(hashes.as_ptr().add(at.min(last)));
-            let both = hashes.len() - at > LANES;
-            let mut a = Positions::new(eight(at), modulus);
-            let mut b = if both { Positions::new(eight(at + LANES), modulus) } else { a };
+        let (mut late, mut at) = (Lanes::splat(0), 0);
+        // Two eights side by side, because each position waits for the one before.
+        while hashes.len() - at > LANES {
+            let (mut a, mut b) = (positions(at), positions(at + LANES));
             for _ in 0..k {
                 each_lane::<BITS>(a.next(), &mut late, &mut set);
-                if both {
-                    each_lane::<BITS>(b.next(), &mut late, &mut set);
-                }
+                each_lane::<BITS>(b.next(), &mut late, &mut set);
+            }
+            at = hashes.len().min(at + 2 * LANES);
+        }
+        if at < hashes.len() {
+            let mut a = positions(at);
+            for _ in 0..k {
+                each_lane::<BITS>(a.next(), &mut late, &mut set);
             }
         }
         if BITS {

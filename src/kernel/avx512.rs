@@ -8,7 +8,7 @@
 //! 1. Eight keys are hashed at a time, one in each 64-bit lane: a 52-bit product takes half the
 //!    time of a 32-bit one. Up to 64 keys are hashed side by side, because a step of a hash waits
 //!    for the one before. If the number of keys is no multiple of eight, the last eight overlap
-//!    those before: to set a bit twice is to set it once. Fewer than eight are padded with copies.
+//!    those before: to set a bit twice is to set it once.
 //! 2. A remainder takes two 52-bit products, so no position waits for the one before.
 //! 3. An array of up to 64 bytes is built in registers. One of up to 4 KB is built with a byte per
 //!    bit, which needs no load before the store, and packed at the end. In a larger one bits are set
@@ -24,10 +24,13 @@
 
 use core::arch::x86_64::*;
 use core::array;
-use core::mem::{MaybeUninit, replace, transmute};
+use core::mem::{MaybeUninit, transmute};
+use core::num::NonZeroU32;
 
+use super::avx2::Avx2;
+use super::blocks::{self, BLOCK, Steps};
 use super::hint::{self, hidden};
-use super::{Kernel, Key, avx2, cpu, portable};
+use super::{Kernel, Key, avx2, cpu};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M};
 
@@ -42,14 +45,8 @@ pub(super) const KERNEL: Kernel = Kernel {
 };
 
 const LANES: usize = 8;
-/// How many keys are hashed side by side.
-const BLOCK: usize = 8 * LANES;
-
 /// The most bytes of an array that is built in registers, or looked up in one.
 const REGISTER_MAX: usize = 64;
-/// The most bytes of an array that is built with a byte per bit: these are on the stack, and threads
-/// may have 16 KB of it.
-const BYTE_PER_BIT_MAX: usize = 512;
 /// The most bytes of an array for which remainders are exact (see [`remainder`]).
 const EXACT_MAX: usize = (1 << 20) / 8;
 
@@ -75,16 +72,18 @@ fn prefetch(keys: &[Key]) {
     }
 }
 
+/// Room for the hashes of a block. To initialise all of it takes as long as to hash some keys.
+type Hashes = [MaybeUninit<__m512i>; BLOCK / LANES];
+const ROOM: Hashes = [const { MaybeUninit::uninit() }; BLOCK / LANES];
+
 /// Hashes a block of eight or more keys. Returns a vector for each eight, with the hashes in the low
 /// halves of lanes. The high halves hold anything.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn hash_block<'h>(keys: &[Key], at: usize, h: &'h mut [__m512i; 8]) -> &'h [__m512i] {
-    prefetch(block(keys, at + BLOCK));
-    let keys = block(keys, at);
+fn hash_block<'h>(keys: &[Key], room: &'h mut Hashes) -> &'h [__m512i] {
     let Some(eighth) = keys.get(LANES - 1) else { return &[] };
     let len = _mm512_set1_epi64(eighth.len() as i64);
-    let h = h.get_mut(..keys.len().div_ceil(LANES)).unwrap_or(&mut []);
+    let room = room.get_mut(..keys.len().div_ceil(LANES)).unwrap_or(&mut []);
     if eights(keys).all(|keys| {
         // SAFETY: eight keys have the size of two vectors, and any bits are a vector.
         let halves = unsafe { keys.as_ptr().cast::<[__m512i; 2]>().read_unaligned() };
@@ -93,11 +92,19 @@ fn hash_block<'h>(keys: &[Key], at: usize, h: &'h mut [__m512i; 8]) -> &'h [__m5
         a | b == 0
     }) {
         // SAFETY: all have this length.
-        unsafe { hash_uniform(keys, eighth.len(), h) }
+        unsafe { hash_uniform(keys, eighth.len(), room) }
     } else {
-        hash_mixed(keys, h);
+        hash_mixed(keys, room);
     }
-    h
+    // SAFETY: both write all of it.
+    unsafe { initialised(room) }
+}
+
+/// # Safety
+/// All of it is initialised.
+unsafe fn initialised<T>(room: &mut [MaybeUninit<T>]) -> &mut [T] {
+    // SAFETY: the caller's.
+    unsafe { &mut *(core::ptr::from_mut(room) as *mut [T]) }
 }
 
 /// Four words of each of eight keys, a vector for each, in the low halves of lanes. The high halves
@@ -146,29 +153,32 @@ fn hash_rest(mut h: __m512i, words: [__m512i; 4], rest: __m512i, most: usize) ->
     h
 }
 
-/// Hashes keys of one length.
+/// Hashes keys of one length, into a vector for each eight.
 ///
 /// # Safety
 /// All have `len` bytes.
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn hash_uniform(keys: &[Key], len: usize, h: &mut [__m512i]) {
-    h.fill(_mm512_set1_epi64((BLOOM_SEED ^ (len as u32).wrapping_mul(M)).into()));
+unsafe fn hash_uniform(keys: &[Key], len: usize, h: &mut [MaybeUninit<__m512i>]) {
+    let first = _mm512_set1_epi64((BLOOM_SEED ^ (len as u32).wrapping_mul(M)).into());
+    // SAFETY: written where `at` was 0.
+    let so_far =
+        |h: &_, at| if at == 0 { first } else { unsafe { MaybeUninit::assume_init_read(h) } };
     let mut at = 0;
     while len - at >= 16 {
         for (h, keys) in h.iter_mut().zip(eights(keys)) {
             // SAFETY: each key has sixteen bytes there.
             let words = words(|i| unsafe { _mm_loadu_si128(keys[i].as_ptr().add(at).cast()) });
-            *h = hash_words(*h, words);
+            h.write(hash_words(so_far(h, at), words));
         }
         at += 16;
     }
-    if at < len {
+    if at < len || len == 0 {
         let mask = _bzhi_u32(0xffff, (len - at) as u32) as __mmask16;
         for (h, keys) in h.iter_mut().zip(eights(keys)) {
             let from = |i: usize| keys[i].as_ptr().wrapping_add(at).cast();
             // SAFETY: the mask selects bytes that each key has there.
             let words = words(|i| unsafe { _mm_maskz_loadu_epi8(mask, from(i)) });
-            *h = hash_rest(*h, words, _mm512_set1_epi64(mask.into()), len - at);
+            h.write(hash_rest(so_far(h, at), words, _mm512_set1_epi64(mask.into()), len - at));
         }
     }
 }
@@ -192,34 +202,37 @@ static ZEROS: [u8; 16] = [0; 16];
 /// end keep their hash.
 #[inline(never)]
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn hash_mixed(keys: &[Key], h: &mut [__m512i]) {
+fn hash_mixed(keys: &[Key], h: &mut [MaybeUninit<__m512i>]) {
     let zeros = _mm512_set1_epi64(ZEROS.as_ptr().expose_provenance() as i64);
     let one = _mm512_set1_epi64(1);
     let mut most = _mm512_setzero_si512();
-    let mut mixed = [Mixed { whole: most, next: most, rest: most, after: most }; BLOCK / LANES];
-    for ((h, keys), mixed) in h.iter_mut().zip(eights(keys)).zip(&mut mixed) {
+    let mut room = [const { MaybeUninit::uninit() }; BLOCK / LANES];
+    let room = room.get_mut(..h.len()).unwrap_or(&mut []);
+    for ((h, keys), mixed) in h.iter_mut().zip(eights(keys)).zip(&mut *room) {
         // SAFETY: eight keys have the size of two vectors, and any bits are a vector.
         let [a, b] = unsafe { keys.as_ptr().cast::<[__m512i; 2]>().read_unaligned() };
         let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
         let start = _mm512_permutex2var_epi64(a, even, b);
         let len = _mm512_permutex2var_epi64(a, _mm512_or_si512(even, one), b);
         let product = _mm512_mul_epu32(len, _mm512_set1_epi64(M.into()));
-        *h = _mm512_xor_si512(_mm512_set1_epi64(BLOOM_SEED.into()), product);
+        h.write(_mm512_xor_si512(_mm512_set1_epi64(BLOOM_SEED.into()), product));
         // 16 bytes that end a key are left for the end: so all keys whose lengths round up to the
         // same multiple of 16 have equally many blocks here.
         let before_last = _mm512_sub_epi64(_mm512_max_epu64(len, one), one);
         let whole = _mm512_and_si512(before_last, _mm512_set1_epi64(!15));
         most = _mm512_max_epu64(most, whole);
-        *mixed = Mixed {
+        mixed.write(Mixed {
             whole,
             next: _mm512_mask_mov_epi64(zeros, _mm512_test_epi64_mask(whole, whole), start),
             // Rotated by n, the ones that leave at the high end come in as the n lowest bits.
             rest: _mm512_rolv_epi64(_mm512_set1_epi64(!0xffff), _mm512_sub_epi64(len, whole)),
             after: _mm512_add_epi64(start, whole),
-        };
+        });
     }
+    // SAFETY: there is a vector of hashes for each eight keys, and so each of both was written.
+    let (h, mixed) = unsafe { (initialised(h), initialised(room)) };
     for at in (0.._mm512_reduce_max_epu64(most) as i64).step_by(16) {
-        for (h, mixed) in h.iter_mut().zip(&mut mixed) {
+        for (h, mixed) in h.iter_mut().zip(&mut *mixed) {
             let live = _mm512_cmpgt_epu64_mask(mixed.whole, _mm512_set1_epi64(at));
             if live == 0 {
                 continue;
@@ -234,7 +247,7 @@ fn hash_mixed(keys: &[Key], h: &mut [__m512i]) {
             mixed.next = _mm512_mask_add_epi64(zeros, live, mixed.next, _mm512_set1_epi64(16));
         }
     }
-    for (h, Mixed { rest, after, .. }) in h.iter_mut().zip(&mixed) {
+    for (h, Mixed { rest, after, .. }) in h.iter_mut().zip(mixed) {
         // SAFETY: the mask selects the bytes that the key has there.
         let words =
             words(|i| unsafe { _mm_maskz_loadu_epi8(lane(rest, i) as _, lane(after, i) as _) });
@@ -249,17 +262,25 @@ fn lane(vector: &__m512i, i: usize) -> usize {
 }
 
 /// # Safety
-/// The processor has AVX-512; there are as many hashes as keys, or more.
+/// The processor has AVX-512; there are as many hashes as keys, eight at least.
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn hash_keys(keys: &[Key], out: &mut [u32]) {
-    let Some(last) = keys.len().checked_sub(LANES) else { return portable::hash_keys(keys, out) };
-    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
-    for at in (0..keys.len()).step_by(BLOCK) {
-        for (i, h) in hash_block(keys, at.min(last), &mut h).iter().enumerate() {
-            let to = out.as_mut_ptr().wrapping_add(last.min(at + i * LANES)).cast();
-            // SAFETY: there are eight hashes from `last` on.
-            unsafe { _mm256_storeu_si256(to, _mm512_cvtepi64_epi32(*h)) };
-        }
+unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    // SAFETY: the caller's.
+    unsafe { blocks::hash_keys::<Avx512>(keys, hashes) }
+}
+
+/// Hashes a block of keys.
+///
+/// # Safety
+/// The processor has AVX-512; there are as many hashes as keys, eight at least, or that number rounded
+/// up to a multiple of eight.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
+unsafe fn hash_eights(keys: &[Key], hashes: &mut [u32]) {
+    let (mut room, last) = (ROOM, hashes.len() - LANES);
+    for (i, h) in hash_block(keys, &mut room).iter().enumerate() {
+        let to = hashes.as_mut_ptr().wrapping_add(last.min(i * LANES)).cast();
+        // SAFETY: there is room for eight from `last` on.
+        unsafe { _mm256_storeu_si256(to, _mm512_cvtepi64_epi32(*h)) };
     }
 }
 
@@ -313,24 +334,38 @@ fn in_pairs(lanes: __m512i) -> [[u64; 2]; 4] {
 }
 
 /// # Safety
-/// The processor has AVX-512; the array is not empty.
+/// The processor has AVX-512; the array is not empty; there are eight keys.
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    let Some(first) = keys.first() else { return portable::create(keys, k, array) };
-    if keys.len() < LANES {
-        let mut padded = [*first; LANES];
-        padded.iter_mut().zip(keys).for_each(|(to, key)| *to = *key);
-        // SAFETY: as for this function.
-        return unsafe { create(&padded, k, array) };
+    if (1..=REGISTER_MAX).contains(&array.len()) && keys.len() <= BLOCK {
+        return create_in_registers(keys, k, array);
     }
-    // SAFETY: each is for an array of such a length; a processor with AVX-512 has AVX2.
-    unsafe {
-        match array.len() {
-            1..=REGISTER_MAX if keys.len() <= BLOCK => create_in_registers(keys, k, array),
-            LANES..=BYTE_PER_BIT_MAX => create_by_bytes(keys, k, array),
-            1..=EXACT_MAX => create_in_place(keys, k, array),
-            _ => (avx2::KERNEL.create)(keys, k, array),
-        }
+    // SAFETY: the caller's.
+    unsafe { blocks::create::<Avx512>(keys, k, array) }
+}
+
+/// As for AVX2, but for the hash.
+struct Avx512;
+
+impl Steps for Avx512 {
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+        // SAFETY: the caller's.
+        unsafe { hash_eights(keys, hashes) }
+    }
+
+    #[inline(always)]
+    unsafe fn each_position(hashes: &[u32], k: u32, bits: NonZeroU32, set: impl FnMut(u32)) {
+        // SAFETY: the caller's; a processor with AVX-512 has AVX2.
+        unsafe { Avx2::each_position(hashes, k, bits, set) }
+    }
+
+    #[inline(always)]
+    unsafe fn each_bit(hashes: &[u32], k: u32, bits: NonZeroU32, set: impl FnMut(usize, u8)) {
+        // SAFETY: the caller's; a processor with AVX-512 has AVX2.
+        unsafe { Avx2::each_bit(hashes, k, bits, set) }
     }
 }
 
@@ -341,9 +376,9 @@ unsafe fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 fn create_in_registers(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     let (len, remainder) = (array.len(), remainder(array.len()));
-    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
+    let mut h = ROOM;
     let mut words = [_mm512_setzero_si512(); REGISTER_MAX / 8];
-    for &h in hash_block(keys, 0, &mut h) {
+    for &h in hash_block(keys, &mut h) {
         let [mut sum, delta] = sums_and_deltas(h);
         // Probes come two at a time; of an odd number the first comes twice.
         let mut step = if k % 2 == 0 { delta } else { _mm512_setzero_si512() };
@@ -392,93 +427,16 @@ fn shifted_one(by: __m512i) -> __m512i {
     shifted
 }
 
-/// Calls `set` with the positions of sixteen keys, probe after probe, for all of eight or more keys.
-/// The next positions are computed before the present ones are set: the processor does both at once.
-#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-fn each_sixteen(keys: &[Key], k: u32, array_len: usize, mut set: impl FnMut(__m512i)) {
-    let remainder = remainder(array_len);
-    let mut h = [_mm512_setzero_si512(); BLOCK / LANES];
-    for at in (0..keys.len()).step_by(BLOCK) {
-        for pair in hash_block(keys, at.min(keys.len() - LANES), &mut h).chunks(2) {
-            // The bits of a lone eight are set twice.
-            let ([a, ..], [.., b]) = (pair, pair) else { continue };
-            let mut positions = positions([*a, *b], remainder);
-            let mut now = positions();
-            for _ in 0..k {
-                set(replace(&mut now, positions()));
-            }
-        }
-    }
-}
-
-/// Builds an array with a byte per bit.
-///
 /// # Safety
-/// The array has 8 to `BYTE_PER_BIT_MAX` bytes.
-#[inline(never)]
-#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_by_bytes(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    let mut bytes = [const { MaybeUninit::<u8>::uninit() }; 8 * BYTE_PER_BIT_MAX];
-    bytes.get_mut(..8 * array.len()).unwrap_or(&mut []).fill(MaybeUninit::new(0));
-    let bytes = bytes.as_mut_ptr().cast::<u8>();
-    each_sixteen(keys, k, array.len(), |p| {
-        for &two in in_pairs(p).as_flattened() {
-            for p in [two & 0xffff_ffff, two >> 32] {
-                // SAFETY: there is a byte for each of the array's bits.
-                unsafe { bytes.add(p as usize).write(1) }
-            }
-        }
-    });
-    for at in (0..array.len()).step_by(8) {
-        let at = at.min(array.len() - 8);
-        // SAFETY: from `at` on there are eight bytes of the array, and a byte for each of their bits.
-        unsafe {
-            let bytes = _mm512_loadu_si512(bytes.add(8 * at).cast());
-            let bits = _mm512_test_epi8_mask(bytes, bytes);
-            array.as_mut_ptr().add(at).cast::<u64>().write_unaligned(bits);
-        }
-    }
-}
-
-/// Builds an array by setting bits in place. A lane has the index of a byte, and in its highest byte
-/// the bit.
-///
-/// # Safety
-/// The array has 1 to `EXACT_MAX` bytes.
-#[inline(never)]
-#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
-unsafe fn create_in_place(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
-    array.fill(MaybeUninit::new(0));
-    let bytes = array.as_mut_ptr().cast::<u8>();
-    // From two lanes to a word: both bits, then both indices.
-    let order = _mm_setr_epi8(3, 7, 0, 1, 2, 4, 5, 6, 11, 15, 8, 9, 10, 12, 13, 14);
-    let mut order = _mm512_broadcast_i32x4(order);
-    each_sixteen(keys, k, array.len(), |p| {
-        let bit = _mm512_and_si512(p, _mm512_set1_epi32(7));
-        let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1 << 24), bit);
-        let lanes = _mm512_or_si512(_mm512_srli_epi32(p, 3), bit);
-        // Words are swapped after every probe. Otherwise each instruction would set the bits of one
-        // key, which are equally far apart: the processor would prefetch what seems to come next.
-        order = _mm512_xor_si512(order, _mm512_set1_epi8(8));
-        for &two in in_pairs(_mm512_shuffle_epi8(lanes, order)).as_flattened() {
-            // SAFETY: an eighth of a position is the index of a byte of the array.
-            unsafe {
-                *bytes.add(_bextr_u64(two, 16, 24) as usize) |= two as u8;
-                *bytes.add((two >> 40) as usize) |= (two >> 8) as u8;
-            }
-        }
-    });
-}
-
-/// # Safety
-/// The processor has AVX-512; there are as many results as keys.
+/// The processor has AVX-512; there are as many results as keys, eight at least.
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usize {
-    let (array, k, last) = match (Filter::parse(filter), keys.len().checked_sub(LANES)) {
-        (Filter::Probe { array, k }, Some(last)) if array.len() <= EXACT_MAX => (array, k, last),
+    let (array, k) = match Filter::parse(filter) {
+        Filter::Probe { array, k } if array.len() <= EXACT_MAX => (array, k),
         // SAFETY: a processor with AVX-512 has AVX2; the rest is as for this function.
         _ => return unsafe { (avx2::KERNEL.keys_may_match)(keys, filter, results) },
     };
+    let last = keys.len() - LANES;
     let remainder = remainder(array.len());
     let small = (array.len() <= REGISTER_MAX).then(|| {
         let mask = _bzhi_u64(!0, array.len() as u32);
@@ -487,8 +445,11 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
     });
     let early = if small.is_some() { k } else { k.min(2) };
     let (mut ones, one, mut next) = (0, _mm512_set1_epi32(1), [0u32; BLOCK]);
-    // SAFETY: there is room for the hashes of a block.
-    let hash = |at, to: &mut [u32; BLOCK]| unsafe { hash_keys(block(keys, last.min(at)), to) };
+    let hash = |at, to: &mut [u32; BLOCK]| {
+        let keys = block(keys, last.min(at));
+        // SAFETY: as many hashes as keys.
+        unsafe { hash_eights(keys, to.get_mut(..keys.len()).unwrap_or(&mut [])) }
+    };
     hash(0, &mut next);
     for at in (0..keys.len()).step_by(BLOCK) {
         // The last eight keys are a block if fewer are left.

@@ -6,7 +6,8 @@
 //!     to create: set the bits at the positions of all probes
 //! ```
 
-use core::mem::MaybeUninit;
+use alloc::vec::Vec;
+use core::mem::{self, MaybeUninit};
 use core::num::NonZeroU32;
 
 use super::FEW;
@@ -17,10 +18,15 @@ use crate::probe;
 /// The steps of creating a filter that each kernel has its own way to do. They are given [`FEW`]
 /// keys or hashes at least, unless a call as a whole has fewer.
 pub(super) trait Steps {
-    /// Hashes `keys[i]` into `hashes[i]`.
+    /// How many keys are hashed at once.
+    const LANES: usize;
+
+    /// Hashes keys, `LANES` at a time. The last `LANES` hashes are those of the last keys, some of
+    /// which may so come twice: to load some lanes of one store and some of another takes long.
     ///
     /// # Safety
-    /// The machine can run the kernel; there are as many hashes as keys.
+    /// The machine can run the kernel; there are as many hashes as keys, rounded up to a multiple of
+    /// `LANES`.
     unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]);
 
     /// Calls `set` with the position of each of `k` probes, in any order, some of them twice.
@@ -37,9 +43,9 @@ pub(super) trait Steps {
 }
 
 /// The most keys that are hashed at once.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
-/// Calls `f` with the hashes of all keys, block by block.
+/// Calls `f` with the hashes of all keys, block by block, each rounded up to a multiple of `LANES`.
 ///
 /// # Safety
 /// The machine can run the kernel.
@@ -51,12 +57,30 @@ pub(super) unsafe fn in_blocks<S: Steps>(keys: &[Key], mut f: impl FnMut(&[u32])
             return;
         }
         prefetch_keys(rest.get(..BLOCK).unwrap_or(rest));
-        let hashes = hashes.get_mut(..keys.len()).unwrap_or(&mut []);
-        // SAFETY: the caller's; there are as many hashes as keys.
+        let rounded = keys.len().next_multiple_of(S::LANES);
+        let hashes = hashes.get_mut(..rounded).unwrap_or(&mut []);
+        // SAFETY: the caller's; a block is a multiple of `LANES`.
         unsafe { S::hash_keys(keys, hashes) };
         f(hashes);
         later = rest;
     }
+}
+
+/// Hashes `keys[i]` into `hashes[i]`.
+///
+/// # Safety
+/// The machine can run the kernel; there are as many hashes as keys.
+#[inline(always)]
+pub(super) unsafe fn hash_keys<S: Steps>(keys: &[Key], mut hashes: &mut [u32]) {
+    let keep = |block: &[u32]| {
+        let all = mem::take(&mut hashes);
+        let (to, later) = all.split_at_mut(block.len().min(all.len()));
+        to.iter_mut().zip(block).for_each(|(to, h)| *to = *h);
+        to.iter_mut().rev().zip(block.iter().rev()).take(S::LANES).for_each(|(to, h)| *to = *h);
+        hashes = later;
+    };
+    // SAFETY: the caller's.
+    unsafe { in_blocks::<S>(keys, keep) }
 }
 
 /// How many of `left` keys to take next, at most `most`, so that the last block has [`FEW`] at least.
@@ -86,9 +110,10 @@ pub(super) fn bits_of(bytes: usize) -> Option<NonZeroU32> {
     NonZeroU32::new(bytes as u32 * 8)
 }
 
-/// Arrays of up to this many bytes are made of a byte for each bit, on the stack, and packed at the
-/// end. To set a byte is only a store; to set a bit is a load and a store that wait for each other.
-const BYTE_PER_BIT: usize = 512;
+/// Arrays of up to this many bytes are made of a byte for each bit, which the L1 cache has room for,
+/// and packed at the end. To set a byte is only a store; to set a bit is a load and a store that wait
+/// for each other.
+const BYTE_PER_BIT: usize = 4096;
 
 /// Bits of arrays of more bytes are prefetched.
 const CACHED: usize = 8 << 20;
@@ -102,7 +127,9 @@ pub(super) unsafe fn create<S: Steps>(keys: &[Key], k: u32, array: &mut [MaybeUn
     // SAFETY: the caller's; `by_bytes` is given the array's own bits.
     unsafe {
         match bits_of(array.len()) {
-            Some(bits) if array.len() <= BYTE_PER_BIT => by_bytes::<S>(keys, k, bits, array),
+            Some(bits)
+                if array.len() <= BYTE_PER_BIT && by_bytes::<S>(keys, k, bits, array).is_some() => {
+            }
             _ => {
                 let array = zeroed(array);
                 in_blocks::<S>(keys, |hashes| insert::<S>(hashes, k, array));
@@ -111,25 +138,41 @@ pub(super) unsafe fn create<S: Steps>(keys: &[Key], k: u32, array: &mut [MaybeUn
     }
 }
 
+/// `None` where there is no memory for it.
+///
 /// # Safety
-/// The machine can run the kernel; the array has these bits, in [`BYTE_PER_BIT`] bytes at most.
-#[inline(never)]
+/// The machine can run the kernel; the array has these bits.
+#[inline(always)]
 unsafe fn by_bytes<S: Steps>(
     keys: &[Key],
     k: u32,
     bits: NonZeroU32,
     array: &mut [MaybeUninit<u8>],
-) {
-    let mut bytes = [const { MaybeUninit::uninit() }; 8 * BYTE_PER_BIT];
-    let bytes = zeroed(bytes.get_mut(..8 * array.len().next_multiple_of(4)).unwrap_or(&mut []));
-    // SAFETY: the caller's; a position is less than the array's bits, for each of which there is a
-    // byte.
-    unsafe {
-        in_blocks::<S>(keys, |hashes| {
-            S::each_position(hashes, k, bits, |p| *bytes.get_unchecked_mut(p as usize) = SET);
-        });
-    }
-    pack(bytes, array);
+) -> Option<()> {
+    with_zeros(8 * array.len().next_multiple_of(4), |bytes| {
+        // SAFETY: the caller's; a position is less than the array's bits, for each of which there is
+        // a byte.
+        unsafe {
+            in_blocks::<S>(keys, |hashes| {
+                S::each_position(hashes, k, bits, |p| *bytes.get_unchecked_mut(p as usize) = SET);
+            });
+        }
+        pack(bytes, array);
+    })
+}
+
+/// Calls `f` with so many zeros, on the stack if they are not many. `None` where there is no memory.
+#[inline(always)]
+fn with_zeros(len: usize, f: impl FnOnce(&mut [u8])) -> Option<()> {
+    let (mut few, mut many) = ([const { MaybeUninit::uninit() }; 4096], Vec::new());
+    let room = if len <= few.len() {
+        &mut few
+    } else {
+        many.try_reserve_exact(len).ok()?;
+        many.spare_capacity_mut()
+    };
+    f(zeroed(room.get_mut(..len)?));
+    Some(())
 }
 
 /// Sets the bits of keys with these hashes in an array.

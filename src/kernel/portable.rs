@@ -50,6 +50,9 @@ pub(super) fn hash(key: Key) -> u32 {
             }
             (at, left) = (at.add(16), left - 16);
         }
+        if left == 0 {
+            return h;
+        }
         while left >= 4 {
             h = step(h, word(at));
             (at, left) = (at.add(4), hidden(left - 4));
@@ -145,9 +148,15 @@ fn hash_four(keys: &[Key; 4]) -> [u32; 4] {
 pub(super) fn create(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
     match <&mut [_; 8]>::try_from(&mut *array) {
         Ok(array) => *array = word_of(keys, k).to_le_bytes().map(MaybeUninit::new),
-        // SAFETY: every machine can run this kernel.
-        Err(_) => unsafe { blocks::create::<Portable>(keys, k, array) },
+        Err(_) => create_in_memory(keys, k, array),
     }
+}
+
+/// Out of line, so that the smallest filters need no room on the stack.
+#[inline(never)]
+fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
+    // SAFETY: every machine can run this kernel.
+    unsafe { blocks::create::<Portable>(keys, k, array) }
 }
 
 /// An array of 64 bits, the fewest that a policy makes.
@@ -173,6 +182,8 @@ pub(super) fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 struct Portable;
 
 impl Steps for Portable {
+    const LANES: usize = 1;
+
     #[inline(always)]
     unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
         hash_keys(keys, hashes);
@@ -217,35 +228,47 @@ fn each_sum(hashes: &[u32], k: u32, mut f: impl FnMut(u32)) {
 }
 
 pub(super) fn may_match(key: Key, filter: &[u8]) -> bool {
-    may_match_with(|| hash(key), filter, ())
+    may_match_with(|| hash(key), filter, nothing_is_small)
 }
 
+#[inline(never)]
 pub(super) fn hash_may_match(h: u32, filter: &[u8]) -> bool {
-    may_match_with(|| h, filter, ())
+    may_match_with(|| h, filter, nothing_is_small)
 }
 
+/// `small` is another kernel's way to query small arrays: whether all `k` bits of a hash are set, or
+/// `None` if the array is not small.
 #[inline(always)]
-pub(super) fn may_match_with(hash: impl Fn() -> u32, filter: &[u8], small: impl Small) -> bool {
+pub(super) fn may_match_with(
+    hash: impl Fn() -> u32,
+    filter: &[u8],
+    small: impl Fn(u32, u32, &[u8]) -> Option<bool>,
+) -> bool {
     match Filter::parse(filter) {
         Filter::Probe { array, k } => contains(hash(), k, array, small),
         other => other == Filter::Always,
     }
 }
 
-pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
-    filters_may_match_with(key, filters, results, ())
+fn nothing_is_small(_: u32, _: u32, _: &[u8]) -> Option<bool> {
+    None
 }
 
+pub(super) fn filters_may_match(key: Key, filters: &[Key], results: &mut [u8]) -> usize {
+    let h = hash(key);
+    answer_each(filters, results, |filter| hash_may_match(h, filter))
+}
+
+/// Writes the answer of each filter, and returns how many are true.
 #[inline(always)]
-pub(super) fn filters_may_match_with(
-    key: Key,
+pub(super) fn answer_each(
     filters: &[Key],
     results: &mut [u8],
-    small: impl Small,
+    may_match: impl Fn(&[u8]) -> bool,
 ) -> usize {
-    let (h, mut ones) = (hash(key), 0);
+    let mut ones = 0;
     for (filter, result) in filters.iter().zip(results) {
-        *result = may_match_with(|| h, filter.as_bytes(), small).into();
+        *result = may_match(filter.as_bytes()).into();
         ones += usize::from(*result);
     }
     ones
@@ -282,28 +305,14 @@ fn answer(keys: &[Key], results: &mut [u8], contains: impl Fn(u32) -> bool) -> u
     ones
 }
 
-/// How another kernel queries small arrays.
-pub(super) trait Small: Copy {
-    /// Whether all bits are set; `None` if the array is not small.
-    fn contains(self, h: u32, k: u32, array: &[u8]) -> Option<bool>;
-}
-
-/// No array is small.
-impl Small for () {
-    #[inline(always)]
-    fn contains(self, _: u32, _: u32, _: &[u8]) -> Option<bool> {
-        None
-    }
-}
-
 /// The number of probes at 10 bits per key, which LevelDB's documentation recommends. Known to the
 /// compiler, their loops need no counter.
 const USUAL: u32 = 6;
 
 /// Whether the bits of all `k` probes of hash `h` are set.
 #[inline(always)]
-fn contains(h: u32, k: u32, array: &[u8], small: impl Small) -> bool {
-    if let Some(answer) = small.contains(h, k, array) {
+fn contains(h: u32, k: u32, array: &[u8], small: impl Fn(u32, u32, &[u8]) -> Option<bool>) -> bool {
+    if let Some(answer) = small(h, k, array) {
         return through_a_branch(answer);
     }
     if let (USUAL, Ok(word)) = (k, array.try_into()) {

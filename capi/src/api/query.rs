@@ -167,16 +167,24 @@ pub unsafe extern "C" fn leveldb_bloom_filters_may_match(
     results: *mut u8,
 ) -> usize {
     // SAFETY: the C caller's promise.
-    let (key, filters, results) = unsafe {
-        let filters = array(filters, num_filters).unwrap_or(&[]);
-        (bytes_or_empty(key, key_length), filters, array_mut(results, filters.len()))
+    let (key, all, filters, results) = unsafe {
+        let all = array(filters, num_filters).unwrap_or(&[]);
+        let filters = Keys::slices(filters, all.len());
+        (bytes_or_empty(key, key_length), all, filters, array_mut(results, all.len()))
     };
     let (policy, mut answers) = (without_policy(), Answers::new(results, None));
-    // SAFETY: the C caller's promise.
-    let filters = filters.iter().map(|it| Key::new(unsafe { bytes_or_empty(it.data, it.size) }));
-    door::in_lists(filters, |list| {
+    let query = |list: &[Key]| {
         answers.take(list.len(), |answers| policy.filters_may_match(key, list, answers));
-    });
+    };
+    match filters {
+        Some(Keys::List(filters)) => filters.chunks(PART).for_each(query),
+        _ => {
+            // SAFETY: the C caller's promise.
+            let filters =
+                all.iter().map(|it| Key::new(unsafe { bytes_or_empty(it.data, it.size) }));
+            door::in_lists(filters, query);
+        }
+    }
     answers.ones
 }
 

@@ -48,23 +48,34 @@ unsafe extern "C" fn prepare(
     unsafe {
         let (object, call) = (&*object, &mut *call);
         call.heap = ptr::null_mut();
-        // The usual filter: small, and it is known who appends it.
-        if let (Maker::Bloom(policy), Some(append), Ok(count @ 1..)) =
-            (&object.maker, object.known_append(), usize::try_from(num_keys))
-        {
-            let len = policy.core().filter_len(count).unwrap_or(usize::MAX);
-            if let (Some(filter), Some(keys)) =
-                (call.buffer.get_mut(..len), Keys::of_slices(keys, count))
-            {
-                call.function = append as *const c_void;
-                call.arguments = append_arguments(destination, filter.as_ptr().cast(), len);
-                if policy.fill(keys, filter, Route::None).is_ok() {
-                    return;
-                }
-            }
+        if prepare_usual(object, keys, num_keys, destination, call).is_none() {
+            prepare_otherwise(object, keys, num_keys, destination, call, caller);
         }
-        prepare_otherwise(object, keys, num_keys, destination, call, caller);
     }
+}
+
+/// [`prepare`] for the usual filter: small, and it is known who appends it. The filter is made last, so
+/// that nothing has to be kept meanwhile.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn prepare_usual(
+    object: &Object,
+    keys: *const Slice,
+    num_keys: c_int,
+    destination: *mut c_void,
+    call: &mut Call,
+) -> Option<()> {
+    let Maker::Bloom(policy) = &object.maker else { return None };
+    let (policy, append) = (policy.plain()?, object.known_append()?);
+    let count = usize::try_from(num_keys).ok().filter(|count| *count > 0)?;
+    let filter = call.buffer.get_mut(..policy.filter_len(count)?)?;
+    // SAFETY: the caller's promise.
+    let Some(Keys::List(keys)) = (unsafe { Keys::of_slices(keys, count) }) else { return None };
+    call.function = append as *const c_void;
+    call.arguments = append_arguments(destination, filter.as_ptr().cast(), filter.len());
+    policy.fill_filter_uninit(keys, filter).ok().map(|_| ())
 }
 
 /// [`prepare`] for every policy and every filter.

@@ -122,11 +122,17 @@ impl Policy {
         filter: &mut [MaybeUninit<u8>],
         route: Route,
     ) -> Result {
-        if let (true, Keys::List(list)) = (self.is_plain, keys) {
-            let filled = self.core.fill_filter_uninit(list, filter);
+        if let (Some(core), Keys::List(list)) = (self.plain(), keys) {
+            let filled = core.fill_filter_uninit(list, filter);
             return filled.map(|_| ()).map_err(|_| LEVELDB_BLOOM_INVALID_ARGUMENT);
         }
         self.fill_otherwise(keys, filter, route)
+    }
+
+    /// What makes the filters of a policy that neither transforms keys nor counts.
+    #[inline(always)]
+    pub(crate) fn plain(&self) -> Option<FilterPolicy> {
+        self.is_plain.then_some(self.core)
     }
 
     #[inline(never)]

@@ -1,7 +1,7 @@
 //! Hashing: eight keys at a time, one in each lane.
 
 use core::arch::x86_64::*;
-use core::{array, slice};
+use core::array;
 
 use super::super::{Key, portable};
 use super::lanes::{LANES, Lanes};
@@ -10,39 +10,25 @@ use crate::hash::{BLOOM_SEED, M};
 type Eight<'k> = [Key<'k>; LANES];
 
 /// # Safety
-/// The processor has AVX2; there are as many hashes as keys, eight at least.
+/// The processor has AVX2; there are eight keys at least, and as many hashes, rounded up to a
+/// multiple of eight.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(in super::super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    let last = keys.len() - LANES;
-    for at in (0..keys.len()).step_by(LANES) {
-        let at = at.min(last);
-        // SAFETY: the caller's; there are eight from `last` on.
-        unsafe { hash_eight(&*keys.as_ptr().add(at).cast(), hashes.as_mut_ptr().add(at)) }
-    }
-}
-
-/// # Safety
-/// The processor has AVX2; there is room for eight hashes.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn hash_eight(keys: &Eight, hashes: *mut u32) {
-    // SAFETY: the caller's. A vector of four words is two keys, each a pointer and a length.
+pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
+    let len = keys[0].len();
+    // SAFETY: the caller's.
     unsafe {
-        let two = |i| _mm256_loadu_si256(keys.as_ptr().cast::<__m256i>().add(i));
-        // The lengths of keys 0, 2, 1, 3 and 4, 6, 5, 7.
-        let a = _mm256_unpackhi_epi64(two(0), two(1));
-        let b = _mm256_unpackhi_epi64(two(2), two(3));
-        let all = _mm256_set1_epi64x(keys[0].len() as i64);
-        let same = _mm256_and_si256(_mm256_cmpeq_epi64(a, all), _mm256_cmpeq_epi64(b, all));
-        let h = if _mm256_movemask_epi8(same) == -1 && LENGTHS.contains(&keys[0].len()) {
-            hash_uniform(keys, keys[0].len())
-        } else if keys.iter().all(|key| LENGTHS.contains(&key.len())) {
-            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-            hash_mixed(keys, Lanes(_mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b))))
+        if LENGTHS.contains(&len) && have_length(keys, len) {
+            hash_uniform(keys, len, hashes);
         } else {
-            return portable::hash_keys(keys, slice::from_raw_parts_mut(hashes, LANES));
-        };
-        h.pick(Lanes(_mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))).store(hashes);
+            each_eight(keys, hashes, |_, keys| {
+                if keys.iter().all(|key| LENGTHS.contains(&key.len())) {
+                    return hash_mixed(keys);
+                }
+                let mut hashes = [0; LANES];
+                portable::hash_keys(keys, &mut hashes);
+                Lanes::load(hashes.as_ptr())
+            });
+        }
     }
 }
 
@@ -50,48 +36,102 @@ unsafe fn hash_eight(keys: &Eight, hashes: *mut u32) {
 /// lane has a sign.
 const LENGTHS: core::ops::Range<usize> = 8..1 << 31;
 
-/// The hashes of keys of `len` bytes each, in the order of `words`.
+/// The keys by eights. The last eight overlap those before.
 ///
 /// # Safety
-/// The processor has AVX2; the length is in `LENGTHS`.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn hash_uniform(keys: &Eight, len: usize) -> Lanes {
-    // SAFETY: the caller's. 16 bytes are loaded only where as many are left.
+/// There are eight.
+#[inline(always)]
+unsafe fn eights<'s, 'k>(keys: &'s [Key<'k>]) -> impl Iterator<Item = &'s Eight<'k>> {
+    let last = keys.len() - LANES;
+    // SAFETY: eight keys begin at `last`, and at any key before.
+    (0..keys.len())
+        .step_by(LANES)
+        .map(move |at| unsafe { &*keys.as_ptr().add(at.min(last)).cast() })
+}
+
+/// Replaces the hashes of each eight by what `f` makes of them.
+///
+/// # Safety
+/// As `hash_keys`.
+#[inline(always)]
+unsafe fn each_eight(keys: &[Key], hashes: &mut [u32], f: impl Fn(Lanes, &Eight) -> Lanes) {
+    // SAFETY: the caller's.
     unsafe {
-        let mut h = Lanes::splat(BLOOM_SEED ^ (len as u32).wrapping_mul(M));
-        let mut left = len;
-        while left >= 16 {
-            let block = |key: &Key| _mm_loadu_si128(key.as_ptr().add(len - left).cast());
-            h = words(keys, block).into_iter().fold(h, step::<16>);
-            left -= 16;
+        for (keys, hashes) in eights(keys).zip(hashes.chunks_exact_mut(LANES)) {
+            f(Lanes::load(hashes.as_ptr()), keys).store(hashes.as_mut_ptr());
         }
-        if left > 0 {
-            for word in words(keys, |key| load_rest(key.as_ptr(), len)) {
-                if left >= 4 {
-                    h = step::<16>(h, word);
-                    left -= 4;
-                } else if left > 0 {
-                    h = step::<24>(h, word);
-                    left = 0;
-                }
-            }
-        }
-        h
     }
 }
 
-/// The hashes of keys of these lengths, both in the order of `words`. Each step is done for all
-/// keys; those that have ended keep their hash.
+/// Whether all keys have this length.
+///
+/// # Safety
+/// As `hash_keys`.
+#[inline(always)]
+unsafe fn have_length(keys: &[Key], len: usize) -> bool {
+    // SAFETY: the caller's. A vector of four words is two keys, each a pointer and a length.
+    unsafe {
+        let all = _mm256_set1_epi64x(len as i64);
+        let mut same = _mm256_cmpeq_epi64(all, all);
+        for eight in eights(keys) {
+            for i in 0..LANES / 2 {
+                let two = _mm256_loadu_si256(eight.as_ptr().cast::<__m256i>().add(i));
+                same = _mm256_and_si256(same, _mm256_cmpeq_epi64(two, all));
+            }
+        }
+        _mm256_movemask_pd(_mm256_castsi256_pd(same)) & 0b1010 == 0b1010
+    }
+}
+
+/// Hashes keys of `len` bytes each, all of them block by block, because each step of a hash waits for
+/// the one before.
+///
+/// # Safety
+/// As `hash_keys`; the length is in `LENGTHS`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn hash_uniform(keys: &[Key], len: usize, hashes: &mut [u32]) {
+    // SAFETY: the caller's. 16 bytes are loaded only where each key has as many.
+    unsafe {
+        let first = Lanes::splat(BLOOM_SEED ^ (len as u32).wrapping_mul(M));
+        let (blocks, rest) = (len & !15, len % 16);
+        for at in (0..blocks).step_by(16) {
+            let block = |key: &Key| _mm_loadu_si128(key.as_ptr().add(at).cast());
+            each_eight(keys, hashes, |h, keys| {
+                let h = if at == 0 { first } else { h };
+                words(keys, block).into_iter().fold(h, step::<16>)
+            });
+        }
+        if rest > 0 {
+            each_eight(keys, hashes, |h, keys| {
+                let mut h = if blocks == 0 { first } else { h };
+                let words = words(keys, |key| load_rest(key.as_ptr(), len));
+                for (j, word) in words.into_iter().enumerate() {
+                    if rest >= 4 * j + 4 {
+                        h = step::<16>(h, word);
+                    } else if rest > 4 * j {
+                        h = step::<24>(h, word);
+                    }
+                }
+                h
+            });
+        }
+    }
+}
+
+/// The hashes of keys of any of `LENGTHS`. Each step is done for all keys;
+/// those that have ended keep their hash.
 ///
 /// # Safety
 /// The processor has AVX2; the lengths are in `LENGTHS`.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-unsafe fn hash_mixed(keys: &Eight, lens: Lanes) -> Lanes {
+unsafe fn hash_mixed(keys: &Eight) -> Lanes {
     static ZEROS: [u8; 16] = [0; 16];
     // SAFETY: the caller's. 16 bytes are loaded only where a key has as many, or from `ZEROS`.
     unsafe {
+        let [a, b, c, d, e, f, g, h] = keys.each_ref().map(|key| key.len() as i32);
+        let lens = Lanes(_mm256_setr_epi32(a, b, c, d, e, f, g, h));
         let mut h = (lens * Lanes::splat(M)) ^ Lanes::splat(BLOOM_SEED);
         let most = keys.iter().fold(0, |most, key| most.max(key.len()));
         for at in (0..most & !15).step_by(16) {
@@ -122,8 +162,7 @@ fn step<const SHIFT: i32>(h: Lanes, word: Lanes) -> Lanes {
     h ^ h.shr::<SHIFT>()
 }
 
-/// 16 bytes of each key, transposed: lanes for each of their four words, of keys 0, 2, 4, 6, 1, 3,
-/// 5 and 7.
+/// 16 bytes of each key, transposed: lanes for each of their four words.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -132,7 +171,7 @@ unsafe fn words(keys: &Eight, block: impl Fn(&Key) -> __m128i) -> [Lanes; 4] {
     // SAFETY: the caller's.
     unsafe {
         let [a, b, c, d]: [__m256i; 4] =
-            array::from_fn(|i| _mm256_setr_m128i(block(&keys[2 * i]), block(&keys[2 * i + 1])));
+            array::from_fn(|i| _mm256_setr_m128i(block(&keys[i]), block(&keys[i + 4])));
         let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
         let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
         [

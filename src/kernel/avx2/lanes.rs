@@ -130,11 +130,11 @@ impl Lanes {
         }
     }
 
-    /// The lowest bit of each lane.
+    /// Whether each bit of `bits` is set.
     #[inline(always)]
-    pub fn lowest_bits(self) -> u32 {
+    pub fn has(self, bits: Lanes) -> bool {
         // SAFETY: there are lanes, and so AVX2.
-        unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(self.shl::<31>().0)) as u32 }
+        unsafe { _mm256_testc_si256(self.0, bits.0) != 0 }
     }
 
     /// Whether all lanes are zero.

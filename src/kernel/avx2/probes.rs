@@ -31,21 +31,22 @@ impl Modulus {
     /// The processor has AVX2; there are 1 to 64 bytes.
     #[inline(always)]
     pub unsafe fn of_small(bytes: usize) -> Modulus {
-        /// A division takes longer than to load its result.
-        static INVERSES: [u32; 65] = {
-            let mut inverses = [0; 65];
+        /// Bits and inverse: a division takes longer than to load its result.
+        static MODULI: [[u32; 2]; 65] = {
+            let mut moduli = [[0; 2]; 65];
             let mut bytes = 1;
-            while bytes < inverses.len() {
-                inverses[bytes] = u32::MAX / (8 * bytes as u32);
+            while bytes < moduli.len() {
+                let bits = 8 * bytes as u32;
+                moduli[bytes] = [bits, u32::MAX / bits];
                 bytes += 1;
             }
-            inverses
+            moduli
         };
         // SAFETY: the caller's.
         unsafe {
-            let (bits, inverse) = (8 * bytes as u32, *INVERSES.get_unchecked(bytes));
-            let [bits, inverse, wrap] = [bits, inverse, 0].map(|x| Lanes::splat(x));
-            Modulus { bits, inverse, wrap }
+            let [bits, inverse] = MODULI.get_unchecked(bytes);
+            let (bits, inverse) = (Lanes::splat(*bits), Lanes::splat(*inverse));
+            Modulus { bits, inverse, wrap: bits }
         }
     }
 

@@ -54,7 +54,7 @@ unsafe fn answer(
     unsafe {
         in_blocks::<Avx2>(keys, |hashes| {
             let all = mem::take(&mut results);
-            let Some((block, later)) = all.split_at_mut_checked(hashes.len()) else { return };
+            let (block, later) = all.split_at_mut(hashes.len().min(all.len()));
             ones += answer_block(hashes, k, num_bits, bits, block);
             results = later;
         });
@@ -63,8 +63,8 @@ unsafe fn answer(
 }
 
 /// # Safety
-/// The processor has AVX2; there are as many results as hashes, eight at least; the bits are an
-/// array's of `num_bits`.
+/// The processor has AVX2; the hashes are a multiple of eight, and the results as many or fewer, but
+/// eight at least; the bits are an array's of `num_bits`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 unsafe fn answer_block(
@@ -74,13 +74,14 @@ unsafe fn answer_block(
     bits: impl Bits,
     results: &mut [u8],
 ) -> usize {
-    let (last, mut ones) = (hashes.len() - LANES, 0);
-    // SAFETY: the caller's; there are eight hashes and results from `last` on.
+    let (last, mut ones) = (results.len() - LANES, 0);
+    // SAFETY: the caller's; eight hashes begin at each multiple of eight, and eight results at `last`.
     unsafe {
         let modulus = Modulus::new(num_bits);
         for at in (0..hashes.len()).step_by(2 * LANES) {
             // Two eights side by side, because each position waits for the one before.
-            let two = [at, at + LANES].map(|at| Lanes::load(hashes.as_ptr().add(at.min(last))));
+            let load = |at: usize| Lanes::load(hashes.as_ptr().add(at.min(hashes.len() - LANES)));
+            let two = [at, at + LANES].map(load);
             let answers = all_set(two.map(|h| Positions::new(h, modulus)), k, bits);
             for (answers, at) in answers.map(bytes_of).into_iter().zip([at, at + LANES]) {
                 let to = results.as_mut_ptr().add(at.min(last)).cast::<u64>();
@@ -207,7 +208,7 @@ impl Bits for Transposed {
 #[derive(Clone, Copy)]
 struct Loaded {
     low: Lanes,
-    /// If there are 32 bytes or more the last 32, and how far positions after `low` are moved.
+    /// Of more than 32 bytes the last 32, and how far positions after `low` are moved.
     high: Option<(Lanes, Lanes)>,
 }
 
@@ -223,13 +224,13 @@ impl Loaded {
         unsafe {
             let low = match len {
                 ..16 => _mm256_castsi128_si256(load_rest(start, len)),
-                16..32 => {
+                16..=32 => {
                     let last = _mm_loadu_si128(start.add(len - 16).cast());
-                    _mm256_setr_m128i(_mm_loadu_si128(start.cast()), to_front(last, len % 16))
+                    _mm256_setr_m128i(_mm_loadu_si128(start.cast()), to_front(last, len - 16))
                 }
                 _ => _mm256_loadu_si256(start.cast()),
             };
-            let high = (len >= 32).then(|| {
+            let high = (len > 32).then(|| {
                 let moved = Lanes::splat(8 * (64 - len) as u32);
                 (Lanes::load(start.add(len - 32).cast()), moved)
             });
@@ -253,32 +254,49 @@ impl Bits for Loaded {
     }
 }
 
-/// Only called with AVX2.
-impl portable::Small for Avx2 {
+/// The probes of a key: h + j * delta for the first eight, the first of them in the last lane, and
+/// delta.
+#[derive(Clone, Copy)]
+struct Probes {
+    sums: Lanes,
+    delta: Lanes,
+}
+
+impl Probes {
+    /// # Safety
+    /// The processor has AVX2.
     #[inline(always)]
-    fn contains(self, h: u32, mut k: u32, array: &[u8]) -> Option<bool> {
+    unsafe fn of(h: u32) -> Probes {
+        // SAFETY: the caller's.
+        unsafe {
+            let delta = Lanes::splat(h.rotate_right(17));
+            let j = Lanes(_mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+            Probes { sums: Lanes::splat(h) + delta * j, delta }
+        }
+    }
+
+    /// Whether the bits of `k` probes are set; `None` if the array is not small.
+    #[inline(always)]
+    fn are_set(self, mut k: u32, array: &[u8]) -> Option<bool> {
+        /// From k on, a one for each of the last k lanes.
+        static ONES: [u32; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
         if !Loaded::LENGTHS.contains(&array.len()) {
             return None;
         }
-        // SAFETY: there is AVX2, and the array's length was checked. Remainders are positions in it.
+        // SAFETY: there are lanes, and so AVX2; the array's length was checked. Remainders are
+        // positions in it.
         unsafe {
-            let bits = Loaded::of(array);
-            let modulus = Modulus::of_small(array.len());
-            let delta = Lanes::splat(h.rotate_right(17));
-            let mut sums =
-                Lanes::splat(h) + delta * Lanes(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-            loop {
-                let set = bits.look_up(modulus.rem(sums)).lowest_bits();
-                // Of the lanes of the probes that are left.
-                if !set & ((1 << k.min(LANES as u32)) - 1) != 0 {
+            let (bits, modulus) = (Loaded::of(array), Modulus::of_small(array.len()));
+            let (mut sums, mut set) = (self.sums, bits.look_up(modulus.rem(self.sums)));
+            while k > LANES as u32 {
+                if !set.has(Lanes::load(ONES.as_ptr().add(LANES))) {
                     return Some(false);
                 }
-                k = k.saturating_sub(LANES as u32);
-                if k == 0 {
-                    return Some(true);
-                }
-                sums = sums + delta.shl::<3>();
+                k -= LANES as u32;
+                sums = sums + self.delta.shl::<3>();
+                set = bits.look_up(modulus.rem(sums));
             }
+            Some(set.has(Lanes::load(ONES.as_ptr().add(k as usize))))
         }
     }
 }
@@ -287,7 +305,14 @@ impl portable::Small for Avx2 {
 /// The processor has AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(in super::super) unsafe fn may_match(key: Key, filter: &[u8]) -> bool {
-    portable::may_match_with(|| portable::hash(key), filter, Avx2)
+    portable::may_match_with(
+        || portable::hash(key),
+        filter,
+        |h, k, array| {
+            // SAFETY: the caller's.
+            unsafe { Probes::of(h) }.are_set(k, array)
+        },
+    )
 }
 
 /// # Safety
@@ -298,5 +323,14 @@ pub(in super::super) unsafe fn filters_may_match(
     filters: &[Key],
     results: &mut [u8],
 ) -> usize {
-    portable::filters_may_match_with(key, filters, results, Avx2)
+    let h = portable::hash(key);
+    // SAFETY: the caller's.
+    let probes = unsafe { Probes::of(h) };
+    portable::answer_each(filters, results, |filter| {
+        let small = match Filter::parse(filter) {
+            Filter::Probe { array, k } => probes.are_set(k, array),
+            _ => None,
+        };
+        small.unwrap_or_else(|| portable::hash_may_match(h, filter))
+    })
 }
