@@ -209,14 +209,19 @@ impl FilterPolicy {
     ) -> Result<&'f mut [u8], WrongFilterLength> {
         self.check_len(keys.len(), filter.len())?;
         if self.encoding == Encoding::Ribbon {
-            let filter = kernel::zeroed(filter);
-            if self.solve(keys.iter().copied(), filter) {
-                return Ok(filter);
-            }
-            self.kernel.create_over(keys, self.probes, filter);
-            return Ok(filter);
+            return Ok(self.fill_ribbon(keys, filter));
         }
         Ok(self.kernel.create(keys, self.probes, filter))
+    }
+
+    // Out of line, so that LevelDB's own filters need neither its code nor its room on the stack.
+    #[inline(never)]
+    fn fill_ribbon<'f>(&self, keys: &[Key<'_>], filter: &'f mut [MaybeUninit<u8>]) -> &'f mut [u8] {
+        let filter = kernel::zeroed(filter);
+        if !self.solve(keys.iter().copied(), filter) {
+            self.kernel.create_over(keys, self.probes, filter);
+        }
+        filter
     }
 
     /// [`fill_filter`](Self::fill_filter) for keys that do not lie in an array, such as
@@ -328,7 +333,7 @@ impl FilterPolicy {
     ) -> usize {
         in_parts(filters, results, |filters, results| {
             let mut ones = self.kernel.filters_may_match(Key::new(key), filters, results);
-            if self.encoding == Encoding::Ribbon {
+            if self.encoding == Encoding::Ribbon && ones > 0 {
                 // A ribbon has matched every key so far.
                 for (filter, result) in filters.iter().zip(results) {
                     let filter = filter.as_bytes();
@@ -359,6 +364,8 @@ impl FilterPolicy {
 
     /// Writes the ribbon filter of `keys` over all of `filter`; false if there is none, or no memory
     /// to make it.
+    // Out of line: see `fill_ribbon`.
+    #[inline(never)]
     fn solve<'k>(&self, keys: impl ExactSizeIterator<Item = Key<'k>>, filter: &mut [u8]) -> bool {
         let mut few = [0; ribbon::MOST_ON_STACK];
         let mut many;

@@ -40,6 +40,8 @@ pub(crate) fn hash(key: &[u8]) -> u64 {
 
 /// The length in bytes of a filter of `num_keys` keys with `r` result bits. `None` where there is
 /// none: for no keys, and for 2^31 and more.
+// Out of line: see `FilterPolicy::fill_ribbon`.
+#[inline(never)]
 pub(crate) fn filter_len(num_keys: usize, r: u32) -> Option<usize> {
     if !(1..=MOST_KEYS).contains(&num_keys) {
         return None;

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use core::slice;
 
 use alloc::boxed::Box;
-use leveldb_bloom::{FilterBuilder, FilterPolicy};
+use leveldb_bloom::{Encoding, FilterBuilder, FilterPolicy};
 
 use crate::diagnosis::kernel;
 use crate::diagnosis::statistics::{Counters, Route};
@@ -129,10 +129,12 @@ impl Policy {
         self.fill_otherwise(keys, filter, route)
     }
 
-    /// What makes the filters of a policy that neither transforms keys nor counts.
+    /// What makes the filters of a policy with LevelDB's own encoding that neither transforms keys nor
+    /// counts.
     #[inline(always)]
     pub(crate) fn plain(&self) -> Option<FilterPolicy> {
-        self.is_plain.then_some(self.core)
+        let core = self.core;
+        (self.is_plain && core.encoding() == Encoding::Bloom).then_some(core)
     }
 
     #[inline(never)]
