@@ -168,7 +168,7 @@ impl Notes<'_> {
 
     fn levels(&mut self) {
         for database in self.databases {
-            if let Some(text) = database.levels_of_goleveldb() {
+            if let Some(text) = database.other_owner() {
                 self.add(Weight::Note, "levels", text);
             }
         }

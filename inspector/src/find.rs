@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::{fs, iter};
 
+use walkdir::WalkDir;
+
 use crate::manifest::{self, BYTEWISE, LEVELS, Version};
 use crate::ranges::{self, Range, Untrue};
 use crate::text;
@@ -26,8 +28,15 @@ pub struct Database {
 }
 
 impl Database {
-    fn new(folder: &Path, version: io::Result<Version>) -> Self {
-        let (ranges, untrue) = version.as_ref().map(ranges::of).unwrap_or_default();
+    fn new(folder: &Path, mut version: io::Result<Version>) -> Self {
+        let (mut ranges, mut untrue) = Default::default();
+        if let Ok(version) = &mut version {
+            version.riak |= folder.join("sst_0").is_dir();
+            // Riak's tables overlap in level 1, too.
+            if !version.riak {
+                (ranges, untrue) = ranges::of(version);
+            }
+        }
         Database { folder: folder.to_path_buf(), version, missing: Vec::new(), ranges, untrue }
     }
 
@@ -54,7 +63,10 @@ impl Database {
                 false => "; LevelDB does not open this database",
             };
             let folder = text::path(&self.folder);
-            complaints.push(format!("{folder}: its MANIFEST cannot be read: {error}{then}"));
+            complaints.push(match error.kind() {
+                io::ErrorKind::Unsupported => format!("{folder}: {error}"),
+                _ => format!("{folder}: its MANIFEST cannot be read: {error}{then}"),
+            });
         }
         let missing = |path: &PathBuf| {
             format!("{}: MISSING, although the MANIFEST names it", text::path(path))
@@ -66,10 +78,7 @@ impl Database {
 
     /// What the MANIFEST says of ranges that cannot be, a sentence for each.
     pub fn range_errors(&self) -> impl Iterator<Item = String> {
-        let path = |number: &u64| {
-            let path = self.folder.join(format!("{number:06}"));
-            name_in_use(&path).unwrap_or(path.with_extension("ldb"))
-        };
+        let path = |number: &u64| self.path_of(*number).unwrap_or(self.name_of(*number));
         self.untrue.iter().map(move |untrue| match untrue {
             Untrue::Reversed(table) => format!(
                 "{}: the smallest key is BEHIND the largest in the MANIFEST: a Get finds nothing in it",
@@ -84,17 +93,40 @@ impl Database {
         })
     }
 
-    /// That goleveldb opens it and LevelDB does not, where that is so.
-    pub fn levels_of_goleveldb(&self) -> Option<String> {
-        let deepest = self.version.as_ref().ok()?.deepest;
-        (deepest >= LEVELS).then(|| {
-            format!(
-                "The MANIFEST of {} names level {deepest}, as goleveldb does, which has as many as it \
+    /// That another program's LevelDB opens it and Google's does not, where that is so.
+    pub fn other_owner(&self) -> Option<String> {
+        let version = self.version.as_ref().ok()?;
+        let (folder, deepest) = (text::path(&self.folder), version.deepest);
+        if let Some(by) = &version.by {
+            Some(format!("{folder}: {by}."))
+        } else if version.riak {
+            Some(format!(
+                "{folder} is a database of Riak's LevelDB, which has its tables in sst_0 to sst_6. LevelDB does not \
+                 find them there."
+            ))
+        } else if deepest >= LEVELS {
+            Some(format!(
+                "The MANIFEST of {folder} names level {deepest}, as goleveldb does, which has as many as it \
                  needs. LevelDB has levels 0 to {}, and does not open this database.",
-                text::path(&self.folder),
                 LEVELS - 1
-            )
-        })
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// Where a table is, under either of its names; in the sub-folders of Riak's LevelDB, too.
+    fn path_of(&self, number: u64) -> Option<PathBuf> {
+        let names = [format!("{number:06}.ldb"), format!("{number:06}.sst")];
+        let folders = iter::once(self.folder.clone()).chain(sub_folders(&self.folder));
+        folders
+            .flat_map(|folder| names.each_ref().map(|name| folder.join(name)))
+            .find(|path| is_there(path))
+    }
+
+    /// Where LevelDB would write a table.
+    fn name_of(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:06}.ldb"))
     }
 
     pub fn comparator(&self) -> Option<&str> {
@@ -188,7 +220,10 @@ fn add(path: &Path, everything: &mut Everything) -> Result<Option<String>, Strin
         }
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = parent.unwrap_or(Path::new("."));
+    let mut folder = parent.unwrap_or(Path::new("."));
+    if is_sub_folder(folder) {
+        folder = folder.parent().filter(|it| it.join("CURRENT").exists()).unwrap_or(folder);
+    }
     // A shell's DB/*.ldb names a folder thousands of times.
     let known = everything.database_of.iter().rev().flatten().find(|known| known.folder == folder);
     let known = known.cloned().or_else(|| database(folder).map(Rc::new));
@@ -223,44 +258,42 @@ fn was_deleted(path: &Path, database: &Database) -> bool {
 }
 
 fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> {
-    let (mut tables, mut has_manifest) = (Vec::new(), false);
     // The folder before the MANIFEST, so that a table which is written meanwhile is either in both
     // or in the second only, and is then looked for by name.
-    for entry in fs::read_dir(folder).map_err(|error| error.to_string())? {
-        let path = entry.map_err(|error| error.to_string())?.path();
-        has_manifest |=
-            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"MANIFEST-"));
-        // A link to nowhere is a table that is missing.
-        if has_name_of_table(&path) && is_there(&path) {
-            tables.push(path);
-        }
+    let mut tables = Vec::new();
+    let has_manifest = list(folder, &mut tables).map_err(|error| error.to_string())?;
+    for sub_folder in sub_folders(folder) {
+        list(&sub_folder, &mut tables).map_err(|error| error.to_string())?;
     }
     let mut database = database(folder);
     if database.is_none() && has_manifest {
         database = Some(Database::new(folder, Err(no_current("there is no CURRENT"))));
     }
     if database.is_none() && tables.is_empty() {
-        return Err(
-            "no LevelDB database: there is no CURRENT and no .ldb or .sst file in it".into()
-        );
+        return Err(format!(
+            "no LevelDB database: there is no CURRENT and no .ldb or .sst file in it{}",
+            databases_below(folder)
+        ));
     }
     if let Some(database) = &mut database {
-        let not_there = |path: &PathBuf| name_in_use(path).is_none();
-        let gone: HashSet<_> =
-            not_listed(database, &tables).into_iter().filter(not_there).collect();
-        if !gone.is_empty() {
+        let not_there: HashSet<_> = not_listed(database, &tables)
+            .into_iter()
+            .filter(|number| database.path_of(*number).is_none())
+            .collect();
+        if !not_there.is_empty() {
             // A compaction may have replaced them in the meantime: then the MANIFEST does not name
             // them any more.
             let version = manifest::read(folder).transpose();
             *database =
                 Database::new(folder, version.unwrap_or(Err(no_current("CURRENT was removed"))));
         }
-        for path in not_listed(database, &tables) {
-            if gone.contains(&path) {
-                database.missing.push(path.with_extension("ldb"));
+        for number in not_listed(database, &tables) {
+            let name = database.name_of(number);
+            if not_there.contains(&number) {
+                database.missing.push(name);
             } else {
                 // One that goes only now is noticed when it is opened.
-                tables.push(name_in_use(&path).unwrap_or(path.with_extension("ldb")));
+                tables.push(database.path_of(number).unwrap_or(name));
             }
         }
     }
@@ -288,17 +321,54 @@ fn is_there(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }
 
-/// Which of a table's two names there is, for a path without an extension.
-fn name_in_use(path: &Path) -> Option<PathBuf> {
-    ["ldb", "sst"].map(|it| path.with_extension(it)).into_iter().find(|path| is_there(path))
+/// Adds the tables in a folder. Whether there is a MANIFEST as well.
+fn list(folder: &Path, tables: &mut Vec<PathBuf>) -> io::Result<bool> {
+    let mut has_manifest = false;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        has_manifest |=
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"MANIFEST-"));
+        // A link to nowhere is a table that is missing.
+        if has_name_of_table(&path) && is_there(&path) {
+            tables.push(path);
+        }
+    }
+    Ok(has_manifest)
 }
 
-/// The tables of the MANIFEST that were not in the folder, as paths without an extension.
-fn not_listed(database: &Database, listed: &[PathBuf]) -> Vec<PathBuf> {
+/// Where Riak's LevelDB has the tables of each level.
+fn sub_folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders = (0..LEVELS).map(|level| folder.join(format!("sst_{level}")));
+    folders.filter(|folder| folder.is_dir())
+}
+
+fn is_sub_folder(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"sst_"))
+}
+
+/// The databases below a folder, such as a browser's profile or a world of Minecraft, for who named that instead.
+fn databases_below(folder: &Path) -> String {
+    const MOST_SEEN: usize = 100_000;
+    const MOST_NAMED: usize = 10;
+    let below = WalkDir::new(folder).min_depth(2).max_depth(8).sort_by_file_name().into_iter();
+    let below = below.flatten().take(MOST_SEEN).filter(|entry| entry.file_name() == "CURRENT");
+    let found: Vec<_> =
+        below.filter_map(|entry| Some(text::path(entry.path().parent()?))).collect();
+    let named =
+        found.iter().take(MOST_NAMED).map(|folder| format!("\n  {folder}")).collect::<String>();
+    match found.len() {
+        0 => String::new(),
+        1 => format!(". There is one below, to be named instead:{named}"),
+        n if n <= MOST_NAMED => format!(". There are {n} below, to be named instead:{named}"),
+        n => format!(". There are {n} below, to be named instead, such as:{named}"),
+    }
+}
+
+/// The numbers of the MANIFEST's tables that were not in the folder.
+fn not_listed(database: &Database, listed: &[PathBuf]) -> Vec<u64> {
     let Ok(version) = &database.version else { return Vec::new() };
     let listed: HashSet<_> = listed.iter().filter_map(|path| number_of(path)).collect();
-    let numbers = version.tables.keys().filter(|number| !listed.contains(number));
-    numbers.map(|number| database.folder.join(format!("{number:06}"))).collect()
+    version.tables.keys().copied().filter(|number| !listed.contains(number)).collect()
 }
 
 /// Its place in `tables`.

@@ -22,6 +22,7 @@ mod html;
 mod inspect;
 mod log;
 mod manifest;
+mod numbers;
 mod printable;
 mod probe;
 mod ranges;
@@ -110,9 +111,9 @@ The object that --json prints; what is not known is null, rates are shares of 1:
              they are stored: none, snappy, zstd, zlib, deflate, unknown
              and its number), data_bytes, filter_block_bytes (all three kinds
              of blocks as they are stored, with trailers),
-             data_bytes_decompressed (of what was read), entries, deletions, filters, slots, empty_slots,
-             blocks_without_slot, keys_outside (of the ranges that the MANIFEST
-             gives their tables); bloom, of filters in LevelDB's format: bytes,
+             data_bytes_decompressed (of what was read), entries, deletions,
+             filters, slots, empty_slots, blocks_without_slot, keys_outside (of
+             the ranges that the MANIFEST gives their tables); bloom, of filters in LevelDB's format: bytes,
              bits, bits_set, fill, fill_histogram (in steps of 5 %), probes
              (filters by k), match_all, keys_per_filter (min, median, mean, max,
              histogram: from, to, filters), bits_per_key_set (least, most),
@@ -136,10 +137,11 @@ Block checksums are compared, and shape and order of all entries are looked at;
 order and ranges only where the MANIFEST says that the order is that of bytes.
 
 The object that --json prints:
-  version, sound, manifest_errors, range_errors, missing_tables, levels (of
-           databases that only goleveldb opens; `sound` says nothing of them),
-           unused_tables and unused_entries, which are not in the MANIFEST:
-           LevelDB does not read them, and `sound` says nothing of them
+  version, sound, manifest_errors, range_errors, missing_tables, other_owners
+           (of databases that only goleveldb or Riak opens; `sound` says
+           nothing of that), unused_tables and unused_entries, which are not
+           in the MANIFEST: LevelDB does not read them, and `sound` says nothing
+           of them
   tables   path, kind (what it is, where LevelDB's databases have no such
            table), policy, other_policies (of filters that are not looked at),
            unused, deleted_meanwhile, compressions (how the blocks are stored),
@@ -176,7 +178,7 @@ every table is looked into, and the newest write is listed first.
 The object that --json prints:
   version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
            unused_tables (not in the MANIFEST), log_bytes, database_problems,
-           levels (of a database that only goleveldb opens)
+           other_owner (of a database that only goleveldb or Riak opens)
   tables   path, level, asked (a Get looks into it), outside (why it does not,
            where the key is lost by that), policy, other_policies (of filters
            that are not looked at), deleted_meanwhile, problem,
@@ -226,7 +228,7 @@ Each from the others:
   leveldb-bloom size --keys 1000 --rate 1%           bits per key for a rate
   leveldb-bloom size --keys 1000 --bits-per-key 10   the rate, and the size
   leveldb-bloom size --keys 1M --bytes 2MiB          the best that fits
-  leveldb-bloom size --keys 50M --plot               more bits stop helping
+  leveldb-bloom size --keys 50M                      more bits stop helping
 
 In a database a filter holds the keys of a block or two, 10 to 100 as a rule.
 The rates count that the hash has 32 bits, so that among tens of millions of

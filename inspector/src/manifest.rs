@@ -3,7 +3,7 @@
 //! The file is a log of records, each a list of changes since the one before. A running database
 //! appends to it, so that a record cut off at the end is nothing to worry about.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -31,6 +31,10 @@ pub struct Version {
     pub previous_log: u64,
     /// The deepest level that it names, in use or not.
     pub deepest: u32,
+    /// Why it was not read by CURRENT, and who opens it all the same.
+    pub by: Option<String>,
+    /// As only Riak's LevelDB writes it.
+    pub riak: bool,
 }
 
 /// So many levels LevelDB has; goleveldb has as many as it needs.
@@ -120,17 +124,68 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads CURRENT and the MANIFEST it names. `None` where there is no CURRENT.
+/// Reads the MANIFEST that CURRENT names. `None` where there is no CURRENT.
 pub fn read(folder: &Path) -> io::Result<Option<Version>> {
+    let mut found = current(folder, "CURRENT");
+    let mut by = None;
+    if matches!(&found, Ok(None)) || is_damage(&found) {
+        // LevelDB gives up. goleveldb goes on with what it writes before it replaces CURRENT.
+        let others = others(folder);
+        if let Some((file, name)) =
+            others.iter().find_map(|name| Some((current(folder, name).ok()??, name)))
+        {
+            let why = found.err().map_or("there is no CURRENT".into(), |error| error.to_string());
+            by = Some(format!(
+                "{why}. goleveldb opens it by {name}; LevelDB does not open this database"
+            ));
+            found = Ok(Some(file));
+        }
+    }
+    let Some(file) = found? else { return Ok(None) };
+    let version = replay(&mut BufReader::with_capacity(1 << 16, file));
+    match version {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData && is_of_rocksdb(folder) => {
+            let what = "this is a RocksDB database, whose MANIFEST is not read here; LevelDB does not open it";
+            Err(io::Error::new(io::ErrorKind::Unsupported, what))
+        }
+        version => version.map(|version| Some(Version { by, ..version })),
+    }
+}
+
+fn is_damage<T>(result: &io::Result<T>) -> bool {
+    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData)
+}
+
+/// The names of the files that goleveldb reads in CURRENT's place, in its order.
+fn others(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let number = |name: &String| name.strip_prefix("CURRENT.")?.parse::<u64>().ok();
+    let mut others: Vec<_> =
+        names.filter(|name| number(name).is_some() || name == "CURRENT.bak").collect();
+    others.sort_by_key(|name| Reverse(number(name)));
+    others
+}
+
+/// Whether there are files that RocksDB writes, and LevelDB does not.
+fn is_of_rocksdb(folder: &Path) -> bool {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names
+        .into_iter()
+        .any(|name| name == "IDENTITY" || name.as_encoded_bytes().starts_with(b"OPTIONS-"))
+}
+
+/// The MANIFEST that a file named CURRENT, or one in its place, names; `None` where there is no such file.
+fn current(folder: &Path, current: &str) -> io::Result<Option<File>> {
     // A database that is being opened replaces its MANIFEST: then CURRENT names another one.
     for attempt in 0.. {
-        let mut current = Vec::new();
-        match open(&folder.join("CURRENT")).and_then(|mut file| file.read_to_end(&mut current)) {
+        let mut text = Vec::new();
+        match open(&folder.join(current)).and_then(|mut file| file.read_to_end(&mut text)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io::Error::new(error.kind(), format!("CURRENT: {error}"))),
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{current}: {error}"))),
         }
-        let Some(name) = current.strip_suffix(b"\n") else {
+        let Some(name) = text.strip_suffix(b"\n") else {
             return Err(damaged("LevelDB says \"CURRENT file does not end with newline\""));
         };
         // C's open reads up to the first zero. What is before it LevelDB puts behind the folder's
@@ -146,11 +201,17 @@ pub fn read(folder: &Path) -> io::Result<Option<Version>> {
             return Err(damaged("CURRENT does not name a file"));
         }
         match open(path) {
-            Ok(file) => return replay(&mut BufReader::with_capacity(1 << 16, file)).map(Some),
+            Ok(file) => return Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if attempt == 3 {
+                    let crlf = match name.ends_with('\r') {
+                        true => {
+                            "CURRENT ends with CRLF, as Windows ends lines, where LevelDB writes LF; "
+                        }
+                        false => "",
+                    };
                     let said = "LevelDB says \"CURRENT points to a non-existent file\"";
-                    return Err(damaged(&format!("{said}, {}", printable(name))));
+                    return Err(damaged(&format!("{crlf}{said}, {}", printable(name))));
                 }
             }
             // Too long a name, or one that goes on behind a file's: LevelDB cannot open it either.
@@ -225,11 +286,16 @@ fn apply(mut record: &[u8], version: &mut Version, seen: &mut u32) -> Option<()>
                     version.tables.remove(&number);
                 }
             }
-            7 => {
+            // 11 is that of Riak's LevelDB, with three times of expiry.
+            tag @ (7 | 11) => {
                 let level = level(record, version)?;
                 let (number, size) = (varint(record)?, varint(record)?);
                 let smallest = Arc::new(InternalKey::parse(bytes(record)?)?.into());
                 let largest = Arc::new(InternalKey::parse(bytes(record)?)?.into());
+                if tag == 11 {
+                    version.riak = true;
+                    (0..3).try_for_each(|_| varint(record).map(drop))?;
+                }
                 added.push((number, LiveTable { level, size, smallest, largest }));
             }
             _ => return None,

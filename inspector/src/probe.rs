@@ -241,7 +241,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let unreadable = visits.iter().any(|visit| visit.unreadable)
         || database.is_some_and(Database::is_unreadable);
     let complaints = database.map(Database::complaints).unwrap_or_default();
-    let levels = database.and_then(Database::levels_of_goleveldb);
+    let levels = database.and_then(Database::other_owner);
     let logs = if args.path.is_dir() { logs(&args.path) } else { 0 };
     let tables = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
     let unused = everything.tables.len() as u64 - tables;
@@ -705,7 +705,7 @@ fn to_json(
         "tables_in_all": tables,
         "unused_tables": unused,
         "database_problems": complaints,
-        "levels": levels,
+        "other_owner": levels,
         "log_bytes": log_bytes,
         "tables": visits.iter().map(|visit| json!({
             "path": visit.path.to_string_lossy(),

@@ -12,27 +12,24 @@ use leveldb_bloom::{
 use serde_json::{Value, json};
 
 use crate::text::{bytes, percent, plural, tenths, wrap};
-use crate::{Failure, print};
+use crate::{Failure, numbers, print};
 
 #[derive(Args)]
 pub struct Size {
-    /// Keys in one filter: 20, 5k, 2M
-    #[arg(long, value_name = "N", value_parser = keys, default_value = "20")]
+    /// Keys in one filter: 20, 5k, 2M, 1B, 1e6
+    #[arg(long, value_name = "N", value_parser = numbers::some::<u64>, default_value = "20")]
     keys: u64,
     /// The rate of false positives wanted: 0.01 or 1%
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<f64>,
     /// Bits per key, as NewBloomFilterPolicy takes them
-    #[arg(long, value_name = "BITS", conflicts_with = "rate", allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", conflicts_with = "rate", allow_negative_numbers = true, value_parser = numbers::signed)]
     bits_per_key: Option<i32>,
     /// The bytes that the filter may take
-    #[arg(long, value_name = "BYTES", value_parser = number, conflicts_with_all = ["rate", "bits_per_key"])]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::bytes, conflicts_with_all = ["rate", "bits_per_key"])]
     bytes: Option<u64>,
-    /// Draw the rate for 1 to 44 bits per key
-    #[arg(long)]
-    plot: bool,
     /// Print one JSON object, for programs
-    #[arg(long, conflicts_with = "plot")]
+    #[arg(long)]
     json: bool,
 }
 
@@ -147,9 +144,6 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
             }
             let _ = writeln!(text, "{}\n", table.trim_fmt());
         }
-        if args.plot {
-            let _ = writeln!(text, "{}", plot(keys, chosen));
-        }
         for remark in &remarks {
             text += &wrap(remark, "- ");
         }
@@ -249,88 +243,6 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     remarks
 }
 
-/// Rates from 100 % down, in powers of ten, over bits per key.
-fn plot(keys: usize, chosen: Option<i32>) -> String {
-    const HEIGHT: i32 = 15;
-    const A_POWER: f64 = 3.0;
-    let lines_of = |bits: i32| {
-        let rate = false_positive_rate(bits, keys).max(1e-9);
-        (-rate.log10() * A_POWER).round() as i32
-    };
-    let mut text = String::from("False positives by bits per key");
-    if let Some(bits) = chosen {
-        let _ = match (1..=MAX_USEFUL_BITS_PER_KEY).contains(&bits) {
-            true => write!(text, "; O is {bits}"),
-            false => write!(text, "; {bits} is not in it"),
-        };
-    }
-    text += "\n\n";
-    for line in 0..=HEIGHT {
-        let label = match line % A_POWER as i32 {
-            0 => percent(10f64.powi(-line / A_POWER as i32)),
-            _ => String::new(),
-        };
-        let _ = write!(text, "{label:>10} |");
-        for bits in 1..=MAX_USEFUL_BITS_PER_KEY {
-            let at = lines_of(bits).min(HEIGHT);
-            text.push(match () {
-                () if at == line && chosen == Some(bits) => 'O',
-                () if at == line => '*',
-                () => ' ',
-            });
-        }
-        while text.ends_with(' ') {
-            text.pop();
-        }
-        text.push('\n');
-    }
-    let _ = writeln!(text, "{:>10} +{}", "", "-".repeat(MAX_USEFUL_BITS_PER_KEY as usize));
-    let mut axis = String::new();
-    for bits in (10..=40).step_by(10) {
-        let _ = write!(axis, "{bits:>10}");
-    }
-    let _ = writeln!(text, "{:>12}{axis} bits per key", "");
-    text
-}
-
-fn keys(text: &str) -> Result<u64, String> {
-    number(text)
-        .and_then(|keys| if keys > 0 { Ok(keys) } else { Err("expected a key at least".into()) })
-}
-
-fn number(text: &str) -> Result<u64, String> {
-    let expected = || String::from("expected a number such as 1000, 5M or 64KiB");
-    let split = text.find(|c: char| !c.is_ascii_digit() && !".,_".contains(c));
-    let (digits, unit) = text.split_at(split.unwrap_or(text.len()));
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" => 1000,
-        "m" | "mb" => 1_000_000,
-        "g" | "gb" => 1_000_000_000,
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        _ => return Err(expected()),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    // A comma before other than three digits is somebody's decimal point.
-    let mut groups = whole.split(',').skip(1);
-    if !groups.all(|group| group.len() == 3) || fraction.contains(',') {
-        return Err(expected());
-    }
-    let digits = digits.replace(['_', ','], "");
-    if let Ok(whole) = digits.parse::<u64>() {
-        return whole.checked_mul(factor).ok_or_else(|| "too large a number".into());
-    }
-    match digits.parse::<f64>().map(|number| number * factor as f64) {
-        // 8.2 times a million is less than 8,200,000 in binary.
-        Ok(number) if number <= 1e18 && (factor > 1 || number.fract() == 0.0) => {
-            Ok(number.round() as u64)
-        }
-        _ => Err(expected()),
-    }
-}
-
 fn rate(text: &str) -> Result<f64, String> {
     let expected = "expected a rate between 0 and 1, such as 0.01 or 1%";
     let (number, factor) = match text.trim().strip_suffix('%') {
@@ -348,20 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_rates() {
-        assert_eq!(number("1,000"), Ok(1000));
-        assert_eq!(number("2.5M"), Ok(2_500_000));
-        assert_eq!(number("64KiB"), Ok(65536));
-        assert_eq!((number("8.2M"), number("1,500.5k")), (Ok(8_200_000), Ok(1_500_500)));
-        assert_eq!(
-            (number("2MB"), number("1,234,567"), number("5.0")),
-            (Ok(2_000_000), Ok(1_234_567), Ok(5))
-        );
-        for wrong in ["1,5M", "1,50", "1,2345", "1.5,000k", "0.5", "1.2.3k", ".", ",", "5 M", "M"] {
-            assert!(number(wrong).is_err(), "{wrong}: {:?}", number(wrong));
-        }
-        assert!(keys("0").is_err() && keys("0.0001k").is_err() && keys("1") == Ok(1));
-        assert!(number("ten").is_err() && number("99999999999G").is_err() && number("").is_err());
+    fn rates() {
         assert_eq!(rate("1%"), Ok(0.01));
         assert_eq!(rate("0.001"), Ok(0.001));
         assert!(rate("0").is_err() && rate("2").is_err() && rate("NaN").is_err());

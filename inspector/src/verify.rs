@@ -16,7 +16,7 @@ use crate::reports::{
 use crate::scan::{Format, LostKey, Options, Report, Why};
 use crate::text::{self, bytes, count, plural, wrap};
 use crate::work::scan_all;
-use crate::{Failure, Lazy, print, print_json};
+use crate::{Failure, Lazy, numbers, print, print_json};
 
 #[derive(Args)]
 pub struct Verify {
@@ -27,7 +27,7 @@ pub struct Verify {
     #[arg(long)]
     json: bool,
     /// Name at most N lost keys and damages of a table
-    #[arg(long, value_name = "N", default_value_t = KEPT)]
+    #[arg(long, value_name = "N", value_parser = numbers::count::<usize>, default_value_t = KEPT)]
     limit: usize,
 }
 
@@ -117,7 +117,7 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let here = reports.iter().filter(|report| !report.vanished);
     let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
     let worth = worth_of_named(reports.iter());
-    let levels = databases.iter().filter_map(|database| database.levels_of_goleveldb());
+    let levels = databases.iter().filter_map(|database| database.other_owner());
     let outside = levels.chain([worth, fate]).filter(|text| !text.is_empty());
     let outside: String = outside.map(|text| wrap(&text, "")).collect();
     let mut seen = reports.iter().filter(|report| report.is_seen()).peekable();
@@ -186,7 +186,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
         unused_tables: u64,
         unused_entries: u64,
         manifest_errors: Vec<String>,
-        levels: Vec<String>,
+        other_owners: Vec<String>,
         range_errors: Vec<String>,
         missing_tables: Vec<Cow<'d, str>>,
         tables: T,
@@ -201,7 +201,7 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
             .iter()
             .filter_map(|database| Some(database.version.as_ref().err()?.to_string()))
             .collect(),
-        levels: databases.iter().filter_map(|it| it.levels_of_goleveldb()).collect(),
+        other_owners: databases.iter().filter_map(|it| it.other_owner()).collect(),
         range_errors: databases.iter().flat_map(|database| database.range_errors()).collect(),
         missing_tables: databases
             .iter()

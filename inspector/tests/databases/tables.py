@@ -136,6 +136,11 @@ def with_checksum(data, handle):
     return data[:offset + size + 1] + crc + data[offset + size + TRAILER:]
 
 
+def with_trailer(contents):
+    """A block as it is stored, not compressed."""
+    return contents + b"\0" + struct.pack("<I", masked_crc(contents + b"\0"))
+
+
 def block(pairs):
     body = b"".join(varint(0) + varint(len(key)) + varint(len(value)) + key + value
                     for key, value in pairs)
@@ -153,9 +158,10 @@ def internal(user_key, sequence=7, kind=1):
 
 def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compression=0,
           compress=lambda contents: contents, stored_as=internal, most_filters=None,
-          other_policy=None, index_keys=None, filter_handle=None):
+          other_policy=None, index_keys=None, filter_handle=None, other_name=None):
     """A table with one data block for each list of (user key, value) in `blocks`, and at most so many
-    filters; where there is another policy, its filters match nothing. The index has each block's last
+    filters, or none without a policy; where there is another policy, its filters match nothing, and where
+    there is another name, the metaindex has it. The index has each block's last
     key, or the keys that are given, and the metaindex the filter block's place, or what is given."""
     out = bytearray()
 
@@ -181,27 +187,30 @@ def write(blocks, create_filter, policy="leveldb.BuiltinBloomFilter2", compressi
     handle = append(bytes(filters))
     if filter_handle:
         handle = filter_handle
-    named = [(policy, handle)]
+    named = [(policy, handle)] if policy else []
     if other_policy:
         nothing = struct.pack("<3I", 0, 0, 0) + bytes([BASE_LG])
         named.append((other_policy, append(nothing)))
+    named = [("filter." + name, handle) for name, handle in named]
+    if other_name:
+        named.append((other_name, append(b"")))
     metaindex = append(block(sorted(
-        (b"filter." + name.encode(), varint(offset) + varint(size)) for name, (offset, size) in named)))
+        (name.encode(), varint(offset) + varint(size)) for name, (offset, size) in named)))
     index = append(block(index))
     footer = b"".join(varint(number) for handle in (metaindex, index) for number in handle)
     return bytes(out) + footer.ljust(40, b"\0") + struct.pack("<Q", MAGIC)
 
 
-def manifest(changes, comparator=b"leveldb.BytewiseComparator"):
+def manifest(changes, comparator=b"leveldb.BytewiseComparator", tag=7, behind=b""):
     """A log of two records: what every MANIFEST has, and these (level, number, bytes, smallest,
-    largest)."""
+    largest), each with this tag, and with this behind it."""
     def sized(data):
         return varint(len(data)) + data
 
     # Comparator, log's number, next file's number, last write's number.
     first = b"\1" + sized(comparator) + b"\2\3\3" + varint(10**6) + b"\4" + varint(1000)
-    tables_ = b"".join(b"\7" + varint(level) + varint(number) + varint(size) + sized(smallest)
-                       + sized(largest) for level, number, size, smallest, largest in changes)
+    tables_ = b"".join(varint(tag) + varint(level) + varint(number) + varint(size) + sized(smallest)
+                       + sized(largest) + behind for level, number, size, smallest, largest in changes)
     return log([first, tables_] if tables_ else [first])
 
 

@@ -1049,6 +1049,186 @@ def on_terminal(args, stream, columns=100, **environment):
             return shown.decode(), printed, process.wait()
 
 
+class OtherMakers(unittest.TestCase):
+    """Tables and folders that are sound, and not as Google's LevelDB leaves them; and what is too much for us."""
+
+    ALARM = "LOST|DAMAGED|MISSING|Damage"
+
+    def told(self, status, path, *texts, alarm=False):
+        """Both commands end with this status, and verify says all of this."""
+        text = " ".join(command("inspect", path).stdout.split())
+        self.assertEqual(bool(re.search(self.ALARM, text)), alarm, text)
+        self.assertEqual(command("inspect", path).returncode, status)
+        done = command("verify", path)
+        text = " ".join(done.stdout.split())
+        self.assertEqual(done.returncode, status, text)
+        self.assertEqual(bool(re.search(self.ALARM, text)), alarm, text)
+        for each in texts:
+            self.assertIn(each, text)
+        return text
+
+    def test_tables_without_sequence_numbers(self):
+        numbers = [b"id:" + struct.pack(">Q", i) for i in range(300)]
+        words = [b"word%d" % (100_000 + i) for i in range(300)]
+        short = [b"%03d" % i for i in range(300)]
+        # As TensorFlow's checkpoints begin.
+        names = [b""] + [b"layer_%03d/kernel" % i for i in range(99)]
+        for name, keys_ in ("numbers", numbers), ("words", words), ("short", short), ("names", names):
+            for policy in POLICY, None:
+                path = written(f"plain-keys/{name}.ldb", table(keys_, policy=policy, stored_as=lambda key: key))
+                text = self.told(0, path, "a table without sequence numbers (plain keys)")
+                self.assertIn(f"{len(keys_)} entries read", text)
+                [found] = inspect(path)["tables"]
+                self.assertEqual((found["entries"], found["deletions"], found["problem_count"]), (len(keys_), 0, 0))
+                if policy:
+                    self.assertIn("no key is lost", text)
+                    self.assertEqual(found["bloom"]["keys_checked"], len(keys_))
+                for key in keys_[7], keys_[-1]:
+                    done = command("probe", "--hex", path, key.hex())
+                    self.assertIn("found: ", done.stdout)
+                    self.assertNotIn("sequence", done.stdout)
+                self.assertNotIn("found: ", command("probe", path, "absent").stdout)
+        # A key that such a table loses is lost.
+        path = written("plain-keys/lost.ldb", table(words, lambda of: Bloom().create(of[:-1]), stored_as=lambda key: key))
+        self.assertEqual(inspect(path)["total"]["bloom"]["keys_lost"] > 0, True)
+
+    def test_filters_of_another_format(self):
+        def of_another(of):
+            return hashlib.sha256(b"".join(of)).digest() + b"\6"
+
+        data = table(keys(0, 300), of_another)
+        path = database("another-format", (1, 5, data, b"key00000000", b"key00000299"))
+        for each in path, written("another-format-alone/000005.ldb", data):
+            text = self.told(2, each, "its keys do not match its filters", "another format")
+            self.assertNotIn("no key is lost", text)
+            [found] = inspect(each)["tables"]
+            self.assertEqual((found["policy_kind"], found["bloom"]), ("another format", None))
+        # Named where its maker says who it is, and then whatever its entries are.
+        for name, maker in ("stats.sst1", "Riak's LevelDB"), ("rocksdb.properties", "RocksDB"):
+            data = table(keys(0, 300), of_another, other_name=name,
+                         stored_as=lambda key: tables.internal(key, kind=2 if key.endswith(b"7") else 1))
+            path = written("another-maker/000005.ldb", data)
+            self.told(2, path, f"{maker} has filters of a format of its own")
+            path = written("another-maker/000006.ldb", table(keys(0, 300), other_name=name))
+            self.told(0, path, f"a table of {maker}")
+        # A few lost keys are lost.
+        path = written("a-few-lost/000005.ldb", table(keys(0, 300), lambda of: Bloom().create(of[:-5])))
+        self.assertEqual(command("verify", path).returncode, 1)
+
+    def test_a_block_that_is_too_large(self):
+        big = written("too-large/000005.ldb", b"")
+        size = (1 << 30) + 1
+        handle = tables.varint(0) + tables.varint(size)
+        index = tables.block([(tables.internal(b"k"), handle)])
+        rest = tables.with_trailer(tables.block([])), tables.with_trailer(index)
+        with open(big, "wb") as file:
+            file.truncate(size + 5)
+            file.seek(size + 5)
+            file.write(b"".join(rest))
+            handles = b"".join(map(tables.varint, (size + 5, len(rest[0]) - 5, size + 5 + len(rest[0]), len(rest[1]) - 5)))
+            file.write(handles.ljust(40, b"\0") + struct.pack("<Q", tables.MAGIC))
+        text = self.told(2, big, "at most 1073741824 bytes", "0 could be read and 1 could not")
+        self.assertNotRegex(text, "no key is lost|checksums are right")
+        self.assertIn("1 GiB", command("verify", "--help").stdout)
+
+    def test_figures_of_what_could_be_read(self):
+        data = bytearray(table(keys(0, 1000)))
+        path = written("half-read/000005.ldb", bytes(1100) + bytes(data[1100:]))
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 1)
+        text = " ".join(done.stdout.split())
+        self.assertIn("50 data blocks of which 49 could be read and 1 could not: 980 entries read", text)
+        self.assertIn("none of the keys that were checked is lost, 1 table is DAMAGED", text)
+        [found] = json.loads(command("verify", "--json", path).stdout)["tables"]
+        self.assertEqual((found["data_blocks"], found["data_blocks_unread"]), (50, 1))
+        text = command("inspect", path).stdout
+        self.assertIn("980, as far as they could be read", text)
+        self.assertIn("980 could be checked, and match their filters", text)
+        self.assertIn("what is spent is not known", text)
+        for at in range(0, len(data), 1000):
+            data[at] ^= 1
+        path = written("none-read/000005.ldb", bytes(data[:tables.Table(table(keys(0, 1000))).filter[0]]
+                                                    + table(keys(0, 1000))[tables.Table(table(keys(0, 1000))).filter[0]:]))
+        text = " ".join(command("verify", path).stdout.split())
+        self.assertNotRegex(text, "no key is lost|checksums are right")
+        self.assertIn("none could be checked", command("inspect", path).stdout)
+
+    def test_subfolders_of_riak(self):
+        path = by_leveldb("riak", 2000, 100)
+        count = len(inspect(path)["tables"])
+        for level in range(7):
+            os.mkdir(os.path.join(path, f"sst_{level}"))
+        for number, file in enumerate(sorted(glob.glob(os.path.join(path, "*.ldb")))):
+            os.rename(file, os.path.join(path, f"sst_{number % 7}", os.path.basename(file)[:-3] + "sst"))
+        self.told(0, path, "Riak's LevelDB, which has its tables in sst_0 to sst_6", "no key is lost")
+        self.assertEqual([each["level"] is None for each in inspect(path)["tables"]], [False] * count)
+        self.assertIn("found: ", command("probe", path, "key00000007").stdout)
+        one = inspect(path)["tables"][0]["path"]
+        self.assertEqual(inspect(one)["tables"][0]["level"], inspect(path)["tables"][0]["level"])
+        os.remove(one)
+        self.assertIn("MISSING", command("verify", path).stdout)
+        # With Riak's times of expiry, and level 1 as level 0.
+        data = table(keys(0, 100))
+        path = folder("riak-expiry")
+        ends = tables.internal(b"key00000000"), tables.internal(b"key00000099")
+        tables.database(path, [(1, 5, data, *ends), (1, 6, data, *ends)])
+        [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        changes = [(1, number, len(data), *ends) for number in (5, 6)]
+        written(manifest, tables.manifest(changes, tag=11, behind=b"\x80\x01\x05\0"))
+        self.assertIsNone(leveldb_reads(path))
+        self.told(0, path, "Riak's LevelDB")
+
+    def test_a_database_of_rocksdb(self):
+        path = by_leveldb("rocksdb", 200, 20)
+        [manifest] = glob.glob(os.path.join(path, "MANIFEST-*"))
+        changes = [(1, 9, 100, tables.internal(b"a"), tables.internal(b"b"))]
+        written(manifest, tables.manifest(changes, tag=103))
+        self.assertIn("its MANIFEST cannot be read", command("verify", path).stdout)
+        self.assertEqual(command("verify", path).returncode, 1)
+        written(os.path.join(path, "OPTIONS-000007"), b"")
+        text = self.told(2, path, "this is a RocksDB database")
+        self.assertIn("200 entries read", text)
+        # Its tables.
+        sst = written(os.path.join(path, "000012.sst"), read(table_of(by_leveldb("rocksdb-of", 200, 20)))[:-8]
+                      + struct.pack("<Q", 0x88e241b785f4cff7))
+        self.told(2, sst, "that of RocksDB, whose tables are not read here")
+
+    def test_what_goleveldb_reads_in_place_of_current(self):
+        for how, name in ("missing", "CURRENT.bak"), ("CRLF", "CURRENT.bak"), ("empty", "CURRENT.7"):
+            path = by_goleveldb("current-bak", 2000, 100)
+            current = os.path.join(path, "CURRENT")
+            contents = read(current)
+            written(os.path.join(path, name), contents)
+            written(os.path.join(path, "CURRENT.3"), b"MANIFEST-000099\n")
+            if how == "missing":
+                os.remove(current)
+            else:
+                written(current, contents.replace(b"\n", b"\r\n") if how == "CRLF" else b"")
+            text = self.told(0, path, f"goleveldb opens it by {name}; LevelDB does not open this database")
+            self.assertEqual("CRLF" in text, how == "CRLF")
+            self.assertRegex(command("inspect", path).stdout, r"tables? \(\d+ in level \d")
+            self.assertIsNone(leveldb_reads(path) if how != "missing" else None)
+            os.remove(os.path.join(path, name))
+            text = self.told(1, path, "its MANIFEST cannot be read")
+            self.assertEqual("ends with CRLF" in text, how == "CRLF")
+
+    def test_a_folder_above_the_database(self):
+        path = by_leveldb("above", 200, 20)
+        world = folder("world")
+        os.makedirs(os.path.join(world, "worlds", "one"))
+        for way in ["inspect"], ["verify"], ["probe"]:
+            done = command(*way, world, *["key"] * (way == ["probe"]))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertTrue(done.stderr.endswith("no .ldb or .sst file in it\n"), done.stderr)
+        for number in range(12):
+            below = os.path.join(world, "worlds", f"{number:02}", "db")
+            shutil.copytree(path, below)
+            done = command("inspect", world)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"There {'is one' if number == 0 else f'are {number + 1}'} below", done.stderr)
+            self.assertEqual(below in done.stderr, number < 10)
+
+
 class Unusual(unittest.TestCase):
     """Databases that no LevelDB leaves behind in good health, and what a Get makes of them."""
 
@@ -1116,8 +1296,8 @@ class Unusual(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout)
                 self.assertEqual(said in " ".join(done.stdout.split()), level > 6, done.stdout)
             self.assertEqual(said in read(page).decode(), level > 6)
-            verified, probed = (json.loads(command(*way, "--json").stdout)["levels"]
-                                for way in (["verify", path], ["probe", path, "key00000007"]))
+            verified = json.loads(command("verify", "--json", path).stdout)["other_owners"]
+            probed = json.loads(command("probe", "--json", path, "key00000007").stdout)["other_owner"]
             self.assertEqual([said in each for each in verified], [True] * (level > 6))
             self.assertEqual(verified, [probed] if probed else [])
             self.assertIn(f"<title>level {level}: ", read(page).decode())
@@ -2761,7 +2941,7 @@ class Reports(unittest.TestCase):
         for words, wanted in (
                 (["insp"], ["inspect"]), (["inspect", "--ht"], ["--html"]),
                 (["inspect", "DB", "--a"], ["--all"]), (["verify", "--li"], ["--limit"]),
-                (["probe", "--ba"], ["--base64"]), (["size", "--pl"], ["--plot"]),
+                (["probe", "--ba"], ["--base64"]), (["size", "--ra"], ["--rate"]),
                 (["completions", "z"], ["zsh"]), (["help", "ver"], ["verify"])):
             done = run("bash", "--norc", "--noprofile", "-c", program, COMMAND, *words)
             self.assertEqual((done.stdout.split(), done.stderr), (wanted, ""), words)
@@ -2830,31 +3010,20 @@ class Reports(unittest.TestCase):
         # The filter, 4 bytes of offset, and those of the empty slot behind it.
         self.assertIn("hold 20 keys each, this is 13.6 bits per key", " ".join(
             size("--keys", "20", "--bits-per-key", "10")[1]["remarks"]))
-        plot = command("size", "--keys", "1000", "--bits-per-key", "10", "--plot").stdout
-        lines = plot[plot.index("100 % |"):].splitlines()[:16]
-        rates = {bits: size("--keys", "1000", "--bits-per-key", str(bits))[1]["settings"][0][
-            "false_positive_rate"] for bits in range(1, 45)}
-        for bits, rate in rates.items():
-            row = min(15, round(-3 * math.log10(rate)))
-            column = [line.split("|")[1].ljust(44)[bits - 1] for line in lines]
-            self.assertEqual("".join(column), " " * row + "*O"[bits == 10] + " " * (15 - row), bits)
-        # The digits below end in the columns that they name.
-        axis = command("size", "--plot").stdout.split("\n")
-        [axis] = [line for line in axis if line.endswith(" bits per key") and line.startswith(" ")]
-        self.assertEqual({number.end() - 12: number[0] for number in re.finditer(r"\d+", axis)},
-                         {10: "10", 20: "20", 30: "30", 40: "40"})
-        for bits, said in ("1", "; O is 1"), ("44", "; O is 44"), ("45", "; 45 is not in it"), ("0", "; 0 is not in it"):
-            plot = command("size", "--bits-per-key", bits, "--plot").stdout
-            self.assertIn(f"False positives by bits per key{said}\n", plot)
-            self.assertEqual(plot.split(said)[1].count("O"), int("; O" in said), bits)
-        self.assertEqual([line.split("|")[0].strip() for line in lines[::3]],
-                         ["100 %", "10.0 %", "1.00 %", "0.10 %", "0.010 %", "0.0010 %"])
+        for text, number in ("1B", 10**9), ("1e6", 10**6), ("1M", 10**6), ("2.5k", 2500), ("1,000", 1000):
+            self.assertEqual(size("--keys", text)[1]["keys"], number)
+            self.assertEqual(size("--keys", "20", "--bits-per-key", "1e1"), size("--bits-per-key", "10"))
+            self.assertEqual(command("verify", "--limit", text, os.path.join(WORK, "no such")).stderr.count("value"), 0)
+        self.assertEqual(size("--keys", "1k", "--bytes", "1B")[0], 1)
+        for wrong in ["size", "--keys", "1KiB"], ["size", "--bytes", "1.5"], ["verify", "--limit", "1e-3", "DB"]:
+            done = command(*wrong)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("expected a number such as 1000, 1e6, 5M", done.stderr)
         for keys_ in 1, 1000, 50_000_000, 5_000_000_000:
             rate = size("--keys", str(keys_))[1]["hash_collision_rate"]
             self.assertAlmostEqual(rate / -math.expm1(-keys_ / 2**32), 1)
         # Unwise, and a number.
         self.assertEqual(size("--bits-per-key", "-5"), size("--bits-per-key=-5"))
-        self.assertIn("bits per key", command("size", "--plot").stdout)
         self.assertEqual(command("size", "--rate", "7").returncode, 2)
 
     def test_help(self):
@@ -2924,7 +3093,7 @@ class Reports(unittest.TestCase):
     def test_the_terminal_is_wide_enough(self):
         path = by_leveldb("wide", 2000, 1200, 1)
         ways = (["inspect", path], ["verify", path], ["probe", path, "key00000007"],
-                ["size", "--plot"], ["size", "--keys", "50M", "--rate", "0.1%"])
+                ["size", "--keys", "1e9"], ["size", "--keys", "50M", "--rate", "0.1%"])
         for columns in (80, 200):
             for way in ways:
                 shown, _, status = on_terminal(way, "stdout", columns)
