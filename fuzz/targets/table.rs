@@ -56,7 +56,7 @@ impl Codec for Unchecked {
 
 fn read(file: &[u8], codec: impl Codec, key: &[u8]) {
     let Ok(mut table) = Table::open(file, codec) else { return };
-    table.look_at_keys(None);
+    table.look_at_keys();
     let mut buffers = Buffers::default();
     let (mut blocks, mut read, mut end) = (table.data_blocks(), 0, 0);
     while let Ok(Some(block)) = blocks.next() {

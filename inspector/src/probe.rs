@@ -3,16 +3,15 @@
 use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, bloom_hash, key_may_match};
 use leveldb_bloom_table::{
-    BlockHandle, Buffers, Comparison, Error, Filters, InternalKey, KeyKind, Table,
+    BlockHandle, Buffers, Comparison, Error, Filters, KeyFormat, KeyKind, Table,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::codec::Fast;
 use crate::encoding::Encoding;
@@ -21,8 +20,9 @@ use crate::find::{Database, Found, Place, find};
 use crate::manifest::{BYTEWISE, LiveTable, Stored};
 use crate::printable::printable;
 use crate::scan::OTHER_NAME;
-use crate::text::{self, bytes, count, hex, key as shown, plural, wrap};
-use crate::{Failure, print, reports};
+use crate::source;
+use crate::text::{bytes, count, hex, key as shown, plural, wrap};
+use crate::{Failure, print, print_json, reports};
 
 #[derive(Args)]
 pub struct Probe {
@@ -47,42 +47,52 @@ pub struct Probe {
 }
 
 /// What a block's filter and its entries say of the key.
+#[derive(Serialize)]
 struct Step {
-    block: BlockHandle,
+    data_block: u64,
+    data_block_bytes: u64,
     filter: Option<Asked>,
-    /// The block was read, and this was in it.
-    entry: Option<Result<Option<Entry>, String>>,
+    /// By a Get. We do it in any case, because a filter may be wrong.
+    read: bool,
+    entry: Option<Entry>,
+    problem: Option<String>,
 }
 
 impl Step {
-    fn holds_key(&self) -> bool {
-        matches!(self.entry, Some(Ok(Some(_))))
-    }
-
     /// The filter says no to a key that is there.
     fn is_lost(&self) -> bool {
-        self.holds_key() && self.filter.as_ref().is_some_and(|filter| !filter.maybe)
-    }
-
-    /// It is, or the block cannot be read.
-    fn is_wrong(&self) -> bool {
-        self.is_lost() || matches!(self.entry, Some(Err(_)))
+        self.entry.is_some() && !self.read
     }
 }
 
+#[derive(Serialize)]
 struct Asked {
     number: u64,
-    probes: u32,
     bits: u64,
-    /// The positions with the bit found at each.
-    positions: Vec<(u64, bool)>,
+    probes: u32,
+    positions: Vec<u64>,
+    /// At each position.
+    bits_found: Vec<u8>,
     maybe: bool,
 }
 
+#[derive(Serialize)]
 struct Entry {
-    sequence: u64,
+    /// Nothing where the table has no such numbers.
+    sequence: Option<u64>,
     deletion: bool,
-    value_len: usize,
+    value_bytes: usize,
+}
+
+impl Entry {
+    fn told(&self) -> String {
+        let what = match self.deletion {
+            true => "a deletion".to_owned(),
+            false => format!("a value of {}", plural(self.value_bytes as u64, "byte", "bytes")),
+        };
+        let sequence = self.sequence.map(|number| format!(", sequence {number}"));
+        format!("the block holds {what}{}", sequence.unwrap_or_default())
+    }
 }
 
 /// How the database sorts its keys.
@@ -119,7 +129,8 @@ impl Order {
 /// cannot be read.
 fn is_bytewise(found: &Found) -> Option<bool> {
     let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
-    let table = Table::open(file, Fast::default()).ok()?;
+    let mut table = Table::open(file, Fast::default()).ok()?;
+    table.look_at_keys();
     let (mut buffers, mut last) = (Buffers::default(), Stored::default());
     let mut blocks = table.data_blocks();
     let mut first = true;
@@ -128,7 +139,7 @@ fn is_bytewise(found: &Found) -> Option<bool> {
         if first {
             let mut entries = table.read_data(block.handle, &mut buffers).ok()?.entries();
             while let Some(entry) = entries.next().ok()? {
-                let key = InternalKey::parse(entry.key)?;
+                let key = table.keys().parse(entry.key)?;
                 if last.cmp_key(key.user_key, entry.shared).is_gt() {
                     return Some(false);
                 }
@@ -144,63 +155,80 @@ fn is_bytewise(found: &Found) -> Option<bool> {
     Some(true)
 }
 
-/// A table with the key that a Get of it does not look into.
-struct Unasked {
-    /// Why not; nothing where newer writes are in the table before, and are found there.
-    lost: Option<String>,
-}
-
 /// What a table says.
+#[derive(Serialize)]
 struct Visit {
-    path: PathBuf,
+    path: String,
+    level: Option<u32>,
+    #[serde(skip)]
     place: Place,
-    unasked: Option<Unasked>,
+    /// A Get looks into it.
+    asked: bool,
+    /// Why it does not, where the key is lost by that; nothing where newer writes are in the table before,
+    /// and are found there.
+    outside: Option<String>,
     policy: Option<String>,
     other_policies: Vec<String>,
-    steps: Vec<Step>,
+    blocks: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
-    other_noes: u64,
+    other_filters_that_say_no: u64,
     /// Blocks that no filter was asked for, and that do not hold the key, in the same case.
-    other_reads: u64,
+    other_blocks_read: u64,
     problem: Option<String>,
-    vanished: bool,
-    /// The file could not be opened.
-    unreadable: bool,
+    deleted_meanwhile: bool,
+    #[serde(skip)]
+    is_damaged: bool,
+    /// Something could not be read, which says nothing of what is there.
+    #[serde(skip)]
+    is_unread: bool,
 }
 
 impl Visit {
     fn is_wrong(&self) -> bool {
-        self.problem.is_some() && !self.unreadable
-            || self.steps.iter().any(Step::is_wrong)
-            || self.is_lost()
+        self.is_damaged || self.is_lost() || self.blocks.iter().any(Step::is_lost)
     }
 
     /// What a Get makes of something here is not known: it fails, or takes what is damaged for
     /// true, since LevelDB checks no sums unless it is told to.
     fn is_unsure(&self) -> bool {
-        let damaged = |step: &Step| matches!(step.entry, Some(Err(_)));
-        self.unasked.is_none() && (self.problem.is_some() || self.steps.iter().any(damaged))
+        self.asked && (self.is_damaged || self.is_unread)
     }
 
     /// A Get ends here. After a filter that says no it goes on, to what was written earlier.
     fn is_found(&self) -> bool {
-        self.unasked.is_none() && self.steps.iter().any(|step| step.holds_key() && !step.is_lost())
+        self.asked && self.blocks.iter().any(|step| step.entry.is_some() && !step.is_lost())
     }
 
     fn is_lost(&self) -> bool {
-        match &self.unasked {
-            Some(unasked) => unasked.lost.is_some(),
-            None => self.steps.iter().any(Step::is_lost),
-        }
+        if self.asked { self.blocks.iter().any(Step::is_lost) } else { self.outside.is_some() }
     }
 
     /// The number of the newest write of the key that is here.
     fn newest(&self) -> Option<u64> {
-        self.steps.iter().find_map(|step| match &step.entry {
-            Some(Ok(Some(entry))) => Some(entry.sequence),
-            _ => None,
-        })
+        let entry = self.blocks.iter().find_map(|step| step.entry.as_ref())?;
+        Some(entry.sequence.unwrap_or(0))
     }
+
+    /// Notes an error, in words.
+    fn told(&mut self, error: &Error) -> String {
+        self.is_damaged |= error.is_damage();
+        self.is_unread |= !error.is_damage();
+        error.to_string()
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    version: &'static str,
+    key: String,
+    key_hex: String,
+    hash: u32,
+    tables_in_all: u64,
+    unused_tables: u64,
+    database_problems: Vec<String>,
+    other_owner: Option<String>,
+    log_bytes: u64,
+    tables: &'a [Visit],
 }
 
 pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
@@ -214,18 +242,19 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let mut visits = Vec::new();
     for found in in_order(&everything.tables, database, &key) {
         let range = found.range.as_deref().filter(|_| bytewise);
-        let is_asked = range.is_none_or(|range| range.is_asked_for(&key));
-        if !is_asked && !args.all {
+        let asked = range.is_none_or(|range| range.is_asked_for(&key));
+        if !asked && !args.all {
             continue;
         }
         let mut visit = visit(found, &key, bytewise);
-        if let Some(range) = range.filter(|_| !is_asked) {
+        if let Some(range) = range.filter(|_| !asked) {
             let newest = visit.newest();
-            if newest.is_none() && !visit.is_wrong() && !visit.unreadable && !visit.vanished {
+            if newest.is_none() && !visit.is_wrong() && !visit.is_unread && !visit.deleted_meanwhile
+            {
                 continue;
             }
             let miss = newest.and_then(|sequence| range.misses(&key, sequence));
-            visit.unasked = Some(Unasked { lost: miss.map(|miss| range.told(miss)) });
+            (visit.asked, visit.outside) = (false, miss.map(|miss| range.told(miss)));
         }
         // Without a MANIFEST it is not known which table a Get asks first.
         let end = visit.is_found() && found.place != Place::Unknown;
@@ -238,44 +267,45 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
         visits.sort_by_key(|visit| Reverse(visit.newest()));
     }
     let wrong = visits.iter().any(Visit::is_wrong) || database.is_some_and(Database::is_wrong);
-    let unreadable = visits.iter().any(|visit| visit.unreadable)
-        || database.is_some_and(Database::is_unreadable);
-    let complaints = database.map(Database::complaints).unwrap_or_default();
-    let levels = database.and_then(Database::other_owner);
-    let logs = if args.path.is_dir() { logs(&args.path) } else { 0 };
+    let unread =
+        visits.iter().any(|visit| visit.is_unread) || database.is_some_and(Database::is_unreadable);
     let tables = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
-    let unused = everything.tables.len() as u64 - tables;
-    print(&if args.json {
-        format!("{:#}\n", to_json(&key, &visits, (tables, unused), &complaints, &levels, logs))
+    // By the names that LevelDB gives: a program may have a log of its own there.
+    let logs = everything.databases.iter().flat_map(|database| source::logs(database));
+    let json = Json {
+        version: env!("CARGO_PKG_VERSION"),
+        key: shown(&key),
+        key_hex: hex(&key),
+        hash: bloom_hash(&key),
+        tables_in_all: tables,
+        unused_tables: everything.tables.len() as u64 - tables,
+        database_problems: database.map(Database::complaints).unwrap_or_default(),
+        other_owner: database.and_then(Database::other_owner),
+        log_bytes: logs.filter_map(|path| Some(path.metadata().ok()?.len())).sum(),
+        tables: &visits,
+    };
+    if args.json {
+        print_json(&json)?;
     } else {
         let mut text = to_text(&key, &visits, tables, order, args.all);
-        if logs > 0 {
-            let in_logs = format!(
+        let in_logs = match json.log_bytes {
+            0 => String::new(),
+            len => format!(
                 "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
-                bytes(logs)
-            );
-            text += &wrap(&in_logs, "");
-        }
+                bytes(len)
+            ),
+        };
         let places = everything.tables.iter().map(|found| found.place);
         let fate = reports::fate_of_unused(places, None);
-        for more in [levels.unwrap_or_default(), fate].iter().filter(|more| !more.is_empty()) {
-            text += &wrap(more, "");
+        for more in [in_logs, json.other_owner.unwrap_or_default(), fate] {
+            if !more.is_empty() {
+                text += &wrap(&more, "");
+            }
         }
-        complaints.into_iter().fold(text, |text, complaint| text + &complaint + "\n")
-    })?;
-    Ok(reports::status_of(wrong, unreadable).into())
-}
-
-/// The bytes of the logs in a folder.
-fn logs(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    // By the names that LevelDB gives: a program may have a log of its own there.
-    let logs = entries.filter(|entry| {
-        let path = entry.path();
-        let number = path.file_stem().and_then(|name| name.to_str()?.parse::<u64>().ok());
-        number.is_some() && path.extension().is_some_and(|it| it == "log")
-    });
-    logs.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+        text.extend(json.database_problems.into_iter().map(|problem| problem + "\n"));
+        print(&text)?;
+    }
+    Ok(reports::status_of(wrong, unread).into())
 }
 
 fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
@@ -311,62 +341,90 @@ fn live<'d>(database: Option<&'d Database>, found: &Found) -> Option<&'d LiveTab
 
 fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
     let mut visit = Visit {
-        path: found.path.clone(),
+        path: found.path.to_string_lossy().into_owned(),
+        level: match found.place {
+            Place::Level(level) => Some(level),
+            _ => None,
+        },
         place: found.place,
-        unasked: None,
+        asked: true,
+        outside: None,
         policy: None,
         other_policies: Vec::new(),
-        steps: Vec::new(),
-        other_noes: 0,
-        other_reads: 0,
+        blocks: Vec::new(),
+        other_filters_that_say_no: 0,
+        other_blocks_read: 0,
         problem: None,
-        vanished: false,
-        unreadable: false,
+        deleted_meanwhile: false,
+        is_damaged: false,
+        is_unread: false,
     };
     match TableFile::open(&found.path, found.len_in_manifest) {
         Ok(file) => {
             let other_length = file.other_length();
             if let Err(error) = look_up(file, key, bytewise, &mut visit) {
-                visit.problem.get_or_insert(error.to_string());
+                let told = visit.told(&error);
+                visit.problem.get_or_insert(told);
             }
             if let Some(problem) = &mut visit.problem {
                 *problem += &other_length;
             }
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => visit.vanished = true,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            visit.deleted_meanwhile = true
+        }
         Err(error) => {
             visit.problem = Some(format!("could not be read: {error}"));
-            visit.unreadable = true;
+            visit.is_unread = true;
         }
     }
     visit
 }
 
 fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Result<(), Error> {
-    let table = Table::open(file, Fast::default())?;
+    let mut table = Table::open(file, Fast::default())?;
+    if visit.level.is_none() {
+        table.look_at_keys();
+    }
     let names = table.filters();
     let number = table.preferred_filters().unwrap_or(0);
     visit.policy = names.get(number).map(|name| printable(&name.policy));
     visit.other_policies = table.other_filters().map(|name| printable(&name.policy)).collect();
-    // What is not LevelDB's format cannot be asked.
-    let known = matches!(visit.policy.as_deref(), Some(POLICY_NAME | OTHER_NAME));
     let mut contents = Vec::new();
-    let mut filters = table.metaindex_error().cloned().map_or(Ok(None), Err);
-    if known {
-        filters = table.read_filters(number).and_then(|bytes| {
+    let filters = match (table.metaindex_error(), visit.policy.as_deref()) {
+        (Some(error), _) => Err(error.clone()),
+        (None, Some(POLICY_NAME | OTHER_NAME)) => table.read_filters(number).and_then(|bytes| {
             contents = bytes;
             Filters::parse(&contents, names[number].handle.offset).map(Some)
-        });
-    }
+        }),
+        // What is not LevelDB's format cannot be asked.
+        _ => Ok(None),
+    };
     // LevelDB then does without them.
     let filters = filters.unwrap_or_else(|error| {
-        visit.problem = Some(error.to_string());
+        visit.problem = Some(visit.told(&error));
         None
     });
     let mut buffers = Buffers::default();
+    let mut step = |visit: &mut Visit, block: BlockHandle| {
+        let filter = filters.and_then(|filters: Filters<'_>| {
+            let filter = filters.filter_for(block.offset)?;
+            Some(ask(filters.number_for(block.offset), filter, key))
+        });
+        let entry = entry_in(&table, block, key, &mut buffers);
+        Step {
+            data_block: block.offset,
+            data_block_bytes: block.size,
+            read: filter.as_ref().is_none_or(|filter| filter.maybe),
+            filter,
+            problem: entry.as_ref().err().map(|error| visit.told(error)),
+            entry: entry.unwrap_or_default(),
+        }
+    };
     if bytewise {
         if let Some(block) = table.block_for(key)? {
-            visit.steps.push(step(&table, block, filters.as_ref(), key, &mut buffers));
+            let step = step(visit, block);
+            visit.blocks.push(step);
         }
         return Ok(());
     }
@@ -376,17 +434,17 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
         if filters.is_some_and(|filters| !filters.may_match(block.handle.offset, key)) {
             // One filter is that of all blocks which begin in its 2 KiB.
             let number = filters.map(|filters| filters.number_for(block.handle.offset));
-            visit.other_noes += u64::from(number != last_no);
+            visit.other_filters_that_say_no += u64::from(number != last_no);
             last_no = number;
             continue;
         }
-        let step = step(&table, block.handle, filters.as_ref(), key, &mut buffers);
-        let found = matches!(step.entry, Some(Ok(Some(_))));
-        if step.filter.is_none() && matches!(step.entry, Some(Ok(None))) {
-            visit.other_reads += 1;
+        let step = step(visit, block.handle);
+        let found = step.entry.is_some();
+        if step.filter.is_none() && !found && step.problem.is_none() {
+            visit.other_blocks_read += 1;
             continue;
         }
-        visit.steps.push(step);
+        visit.blocks.push(step);
         if found {
             break;
         }
@@ -394,35 +452,14 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     Ok(())
 }
 
-fn step(
-    table: &Table<TableFile, Fast>,
-    block: BlockHandle,
-    filters: Option<&Filters<'_>>,
-    key: &[u8],
-    buffers: &mut Buffers,
-) -> Step {
-    let filter = filters.and_then(|filters| {
-        Some(ask(filters.number_for(block.offset), filters.filter_for(block.offset)?, key))
-    });
-    // Where the filter says no, LevelDB does not look; we do, because the filter may be wrong.
-    let entry = entry_in(table, block, key, buffers).map_err(|error| error.to_string());
-    Step { block, filter, entry: Some(entry) }
-}
-
 fn ask(number: u64, filter: &[u8], key: &[u8]) -> Asked {
-    let (probes, array) = match filter.split_last() {
-        Some((&probes, array)) => (u32::from(probes), array),
-        None => (0, filter),
-    };
-    let bits = array.len() as u64 * 8;
+    let (&probes, array) = filter.split_last().unwrap_or((&0, filter));
+    let (probes, bits) = (u32::from(probes), array.len() as u64 * 8);
     let counted = if probes > MAX_PROBES { 0 } else { probes };
-    let set = |position: u64| {
-        let byte = usize::try_from(position / 8).ok().and_then(|byte| array.get(byte));
-        byte.is_some_and(|byte| byte >> (position % 8) & 1 == 1)
-    };
-    let positions =
-        Positions::new(bloom_hash(key), counted, bits).map(|at| (at, set(at))).collect();
-    Asked { number, probes, bits, positions, maybe: key_may_match(key, filter) }
+    let positions: Vec<_> = Positions::new(bloom_hash(key), counted, bits).collect();
+    let set = |at: &u64| array.get(*at as usize / 8).map_or(0, |byte| byte >> (at % 8) & 1);
+    let bits_found = positions.iter().map(set).collect();
+    Asked { number, bits, probes, positions, bits_found, maybe: key_may_match(key, filter) }
 }
 
 /// The newest entry of the key in a block.
@@ -435,15 +472,15 @@ fn entry_in(
     let mut entries = table.read_data(block, buffers)?.entries();
     let mut comparison = Comparison::with(key);
     while let Some(entry) = entries.next()? {
-        let Some(found) = InternalKey::parse(entry.key) else {
+        let Some(found) = table.keys().parse(entry.key) else {
             comparison.next(entry.key, entry.shared);
             continue;
         };
         if comparison.next(found.user_key, entry.shared).is_eq() {
             return Ok(Some(Entry {
-                sequence: found.sequence,
+                sequence: (table.keys() == KeyFormat::Internal).then_some(found.sequence),
                 deletion: found.kind == KeyKind::Deletion,
-                value_len: entry.value.len(),
+                value_bytes: entry.value.len(),
             }));
         }
     }
@@ -475,20 +512,19 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     }
     let (mut asked, mut noes, mut read) = (0, 0, 0);
     for visit in visits {
-        text += &visit_text(&visit.path, visit);
+        text += &visit_text(visit);
         let mut last_asked = None;
-        for step in visit.steps.iter().filter(|_| visit.unasked.is_none()) {
+        for step in visit.blocks.iter().filter(|_| visit.asked) {
             let number = step.filter.as_ref().map(|filter| filter.number);
             let is_new = number.is_some() && number != last_asked;
             last_asked = number;
-            let no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
             asked += u64::from(is_new);
-            noes += u64::from(is_new && no);
-            read += u64::from(!no);
+            noes += u64::from(is_new && !step.read);
+            read += u64::from(step.read);
         }
-        read += visit.other_reads;
-        asked += visit.other_noes;
-        noes += visit.other_noes;
+        read += visit.other_blocks_read;
+        asked += visit.other_filters_that_say_no;
+        noes += visit.other_filters_that_say_no;
     }
     let last = visits.last().filter(|visit| !all && visit.place != Place::Unknown);
     let stopped = last.is_some_and(Visit::is_found);
@@ -522,203 +558,112 @@ fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -
     let is_unknown = visits.iter().all(|visit| visit.place == Place::Unknown);
     // With --all there may be a lost one that is older than the one that a Get finds.
     let lost = visits.iter().filter(|visit| visit.is_lost()).filter_map(Visit::newest).max();
-    match (lost, visits.iter().find(|visit| visit.is_found()).and_then(Visit::newest)) {
+    let mut found = visits.iter().filter(|visit| visit.is_found()).filter_map(Visit::newest);
+    let verdict = match (lost, found.next()) {
         (Some(lost), Some(found)) if found < lost => {
-            text += "A Get gives what was written to the key earlier: the newest is lost.\n";
+            "A Get gives what was written to the key earlier: the newest is lost.".to_owned()
         }
-        (Some(_), None) => text += "A Get does not find the key: it is lost.\n",
-        (None, Some(newest))
-            if visits.iter().filter(|visit| visit.is_found()).count() > 1 && is_unknown =>
-        {
-            let what = format!(
-                "No MANIFEST says in which order a Get asks the tables, or which of them are of use: \
-                 listed first is the newest write, sequence {newest}."
-            );
-            text += &wrap(&what, "");
-        }
+        (Some(_), None) => "A Get does not find the key: it is lost.".to_owned(),
+        (None, Some(newest)) if found.next().is_some() && is_unknown => format!(
+            "No MANIFEST says in which order a Get asks the tables, or which of them are of use: \
+             listed first is the newest write, sequence {newest}."
+        ),
         (None, None) if order == Order::BytewiseSoFar => {
-            text += &wrap(
-                "No MANIFEST names the comparator: the key was looked for where the order of \
-                 bytes has it, in which the tables' indexes are.",
-                "",
-            );
+            "No MANIFEST names the comparator: the key was looked for where the order of \
+             bytes has it, in which the tables' indexes are."
+                .to_owned()
         }
-        _ => {}
-    }
-    text
+        _ => return text,
+    };
+    text + &wrap(&verdict, "")
 }
 
-fn visit_text(path: &Path, visit: &Visit) -> String {
-    let mut text = String::new();
+fn visit_text(visit: &Visit) -> String {
+    let mut lines = Vec::new();
+    if visit.deleted_meanwhile {
+        lines.push("deleted meanwhile, by a compaction".into());
+    }
+    let others = visit.other_filters_that_say_no + visit.other_blocks_read;
+    if let Some(problem) = &visit.problem {
+        lines.push(problem.clone());
+    } else if visit.blocks.is_empty() && others == 0 && !visit.deleted_meanwhile {
+        lines.push("the key is behind its last key: nothing is read".into());
+    }
+    if visit.other_filters_that_say_no > 0 {
+        lines.push(plural(visit.other_filters_that_say_no, "filter says", "filters say") + " no");
+    }
+    if visit.other_blocks_read > 0 {
+        let blocks = plural(visit.other_blocks_read, "data block", "data blocks");
+        lines.push(format!("{blocks} read without asking a filter, and not holding the key"));
+    }
+    match visit.policy.as_deref() {
+        None if visit.problem.is_none() && !visit.deleted_meanwhile => {
+            lines.push("no filters".into())
+        }
+        Some(POLICY_NAME) | None => {}
+        Some(OTHER_NAME) => {
+            lines.push(format!("filters named {OTHER_NAME}, which the C++ library does not ask"));
+        }
+        Some(name) => {
+            lines.push(format!("filters named {name}, of a format that is not known here"));
+        }
+    }
+    if !visit.other_policies.is_empty() {
+        let names = visit.other_policies.join(", ");
+        lines.push(format!("filters of {names} as well, which are not looked at"));
+    }
     let level = match visit.place {
         Place::Level(level) => format!(", level {level}"),
         Place::Unused | Place::Stray | Place::Named => ", not in the MANIFEST".into(),
         Place::Unknown => String::new(),
     };
-    let _ = writeln!(text, "\n{}{level}", text::path(path));
-    if visit.vanished {
-        text += "  deleted meanwhile, by a compaction\n";
-    }
-    if let Some(problem) = &visit.problem {
-        let _ = writeln!(text, "  {problem}");
-    } else if visit.steps.is_empty() && visit.other_noes + visit.other_reads == 0 && !visit.vanished
-    {
-        text += "  the key is behind its last key: nothing is read\n";
-    }
-    if visit.other_noes > 0 {
-        let _ = writeln!(text, "  {} no", plural(visit.other_noes, "filter says", "filters say"));
-    }
-    if visit.other_reads > 0 {
-        let _ = writeln!(
-            text,
-            "  {} read without asking a filter, and not holding the key",
-            plural(visit.other_reads, "data block", "data blocks")
-        );
-    }
-    match visit.policy.as_deref() {
-        None if visit.problem.is_none() && !visit.vanished => text += "  no filters\n",
-        Some(POLICY_NAME) | None => {}
-        Some(OTHER_NAME) => {
-            let _ =
-                writeln!(text, "  filters named {OTHER_NAME}, which the C++ library does not ask");
-        }
-        Some(name) => {
-            let _ = writeln!(text, "  filters named {name}, of a format that is not known here");
-        }
-    }
-    if !visit.other_policies.is_empty() {
-        let _ = writeln!(
-            text,
-            "  filters of {} as well, which are not looked at",
-            visit.other_policies.join(", ")
-        );
-    }
-    for step in &visit.steps {
-        text += &step_text(step, visit.unasked.as_ref());
-    }
+    let mut text = format!("\n{}{level}\n", printable(&visit.path));
+    text.extend(lines.into_iter().map(|line| format!("  {line}\n")));
+    text.extend(visit.blocks.iter().map(|step| step_text(step, visit)));
     text
 }
 
-fn step_text(step: &Step, unasked: Option<&Unasked>) -> String {
+fn step_text(step: &Step, visit: &Visit) -> String {
     let mut text = format!(
         "  data block at byte {}, {} bytes\n",
-        count(step.block.offset),
-        count(step.block.size)
+        count(step.data_block),
+        count(step.data_block_bytes)
     );
-    let held = |entry: &Entry| {
-        let what = match entry.deletion {
-            true => "a deletion".to_owned(),
-            false => format!("a value of {}", plural(entry.value_len as u64, "byte", "bytes")),
+    if let Some(entry) = step.entry.as_ref().filter(|_| !visit.asked) {
+        let held = entry.told();
+        let why = match &visit.outside {
+            Some(why) => Some(format!("LOST: {held}, but {why}: a Get does not look here")),
+            None if step.is_lost() => None,
+            None => Some(format!(
+                "{held}, for older snapshots: other Gets look for the key in the table before"
+            )),
         };
-        format!("the block holds {what}, sequence {}", entry.sequence)
-    };
-    let is_told = |unasked: &&Unasked| unasked.lost.is_some() || !step.is_lost();
-    if let (Some(Unasked { lost }), Some(Ok(Some(entry)))) = (unasked.filter(is_told), &step.entry)
-    {
-        let why = match lost {
-            Some(why) => format!("LOST: {}, but {why}: a Get does not look here", held(entry)),
-            None => format!(
-                "{}, for older snapshots: other Gets look for the key in the table before",
-                held(entry)
-            ),
-        };
-        return text + &wrap(&why, "  ");
-    }
-    if let Some(filter) = &step.filter {
-        let _ = writeln!(
-            text,
-            "  filter {}, {} bits, k = {}",
-            count(filter.number),
-            count(filter.bits),
-            filter.probes
-        );
-        let positions: Vec<_> =
-            filter.positions.iter().map(|(at, set)| format!("{at}:{}", u8::from(*set))).collect();
-        if !positions.is_empty() {
-            text += &wrap(&positions.join(" "), "  position:bit  ");
+        if let Some(why) = why {
+            return text + &wrap(&why, "  ");
         }
-        let answer = match filter.maybe {
+    }
+    if let Some(Asked { number, bits, probes, positions, bits_found, maybe }) = &step.filter {
+        let _ = writeln!(text, "  filter {}, {} bits, k = {probes}", count(*number), count(*bits));
+        let found = positions.iter().zip(bits_found).map(|(at, set)| format!("{at}:{set}"));
+        let found: Vec<_> = found.collect();
+        if !found.is_empty() {
+            text += &wrap(&found.join(" "), "  position:bit  ");
+        }
+        let answer = match maybe {
             true => "maybe: the block is read",
             false => "no: the block is not read",
         };
         let _ = writeln!(text, "  the filter says {answer}");
     }
-    let said_no = step.filter.as_ref().is_some_and(|filter| !filter.maybe);
-    match &step.entry {
-        Some(Ok(Some(entry))) => {
-            let lost = if said_no { "LOST: although the filter says no, " } else { "found: " };
-            let _ = writeln!(text, "  {lost}{}", held(entry));
+    let what = match (&step.entry, &step.problem) {
+        (Some(entry), _) if step.read => format!("found: {}", entry.told()),
+        (Some(entry), _) => format!("LOST: although the filter says no, {}", entry.told()),
+        (None, Some(problem)) => problem.clone(),
+        (None, None) if !step.read => "rightly: the key is not in the block".into(),
+        (None, None) if step.filter.is_some() => {
+            "the key is not in the block: a false positive".into()
         }
-        Some(Ok(None)) if said_no => text += "  rightly: the key is not in the block\n",
-        Some(Ok(None)) if step.filter.is_some() => {
-            text += "  the key is not in the block: a false positive\n";
-        }
-        Some(Ok(None)) => text += "  the key is not in the block\n",
-        Some(Err(problem)) => {
-            let _ = writeln!(text, "  {problem}");
-        }
-        None => {}
-    }
-    text
-}
-
-fn to_json(
-    key: &[u8],
-    visits: &[Visit],
-    (tables, unused): (u64, u64),
-    complaints: &[String],
-    levels: &Option<String>,
-    log_bytes: u64,
-) -> Value {
-    let step_json = |step: &Step| {
-        json!({
-            "data_block": step.block.offset,
-            "data_block_bytes": step.block.size,
-            "filter": step.filter.as_ref().map(|filter| json!({
-                "number": filter.number,
-                "bits": filter.bits,
-                "probes": filter.probes,
-                "positions": filter.positions.iter().map(|(at, _)| at).collect::<Vec<_>>(),
-                "bits_found": filter.positions.iter().map(|(_, set)| u8::from(*set)).collect::<Vec<_>>(),
-                "maybe": filter.maybe,
-            })),
-            "read": step.filter.as_ref().is_none_or(|filter| filter.maybe),
-            "entry": match &step.entry {
-                Some(Ok(Some(entry))) => json!({
-                    "sequence": entry.sequence,
-                    "deletion": entry.deletion,
-                    "value_bytes": entry.value_len,
-                }),
-                _ => Value::Null,
-            },
-            "problem": match &step.entry {
-                Some(Err(problem)) => json!(problem),
-                _ => Value::Null,
-            },
-        })
+        (None, None) => "the key is not in the block".into(),
     };
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "key": shown(key),
-        "key_hex": hex(key),
-        "hash": bloom_hash(key),
-        "tables_in_all": tables,
-        "unused_tables": unused,
-        "database_problems": complaints,
-        "other_owner": levels,
-        "log_bytes": log_bytes,
-        "tables": visits.iter().map(|visit| json!({
-            "path": visit.path.to_string_lossy(),
-            "level": match visit.place { Place::Level(level) => json!(level), _ => Value::Null },
-            "policy": visit.policy,
-            "other_policies": visit.other_policies,
-            "asked": visit.unasked.is_none(),
-            "outside": visit.unasked.as_ref().and_then(|unasked| unasked.lost.as_ref()),
-            "deleted_meanwhile": visit.vanished,
-            "problem": visit.problem,
-            "blocks": visit.steps.iter().map(step_json).collect::<Vec<_>>(),
-            "other_filters_that_say_no": visit.other_noes,
-            "other_blocks_read": visit.other_reads,
-        })).collect::<Vec<_>>(),
-    })
+    text + "  " + &what + "\n"
 }

@@ -333,7 +333,7 @@ impl Scan {
             self.count_slots(filters);
         }
         if !matches!(self.report.place, Place::Level(_)) {
-            table.look_at_keys(filters.as_ref());
+            table.look_at_keys();
         }
         self.report.keys = table.keys();
         let mut buffers = Buffers::default();

@@ -89,9 +89,11 @@ impl<R: ReadAt, C: Codec> Table<R, C> {
     }
 
     /// Finds out how the keys are stored, for a table of which no MANIFEST says that it is a database's. Looks at the
-    /// first blocks: what `filters` were made for, and which keys a database cannot have written.
-    pub fn look_at_keys(&mut self, filters: Option<&Filters<'_>>) {
+    /// first blocks: what their filters were made for, and which keys a database cannot have written.
+    pub fn look_at_keys(&mut self) {
         self.keys = KeyFormat::Plain;
+        let contents = self.preferred_filters().and_then(|number| self.read_filters(number).ok());
+        let filters = contents.as_ref().and_then(|contents| Filters::parse(contents, 0).ok());
         let (mut buffers, mut seen, mut bytes) = (Buffers::default(), Seen::default(), 0);
         let mut blocks = self.data_blocks();
         while let Ok(Some(block)) = blocks.next() {
