@@ -2917,7 +2917,7 @@ class Reports(unittest.TestCase):
     def test_man_pages(self):
         where = folder("man")
         self.assertEqual(command("man", where).returncode, 0)
-        ways = "inspect", "verify", "probe", "dump", "get", "size", "man", "completions"
+        ways = "inspect", "verify", "probe", "advise", "dump", "get", "size", "man", "completions"
         self.assertEqual({f"leveldb-bloom-{way}.1" for way in ways} | {"leveldb-bloom.1"}, set(os.listdir(where)))
         self.assertIn("Exit status", pathlib.Path(where, "leveldb-bloom-dump.1").read_text())
 
@@ -3027,7 +3027,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(command("size", "--rate", "7").returncode, 2)
 
     def test_help(self):
-        for way in ([], ["inspect"], ["verify"], ["probe"], ["dump"], ["get"], ["size"]):
+        for way in ([], ["inspect"], ["verify"], ["probe"], ["advise"], ["dump"], ["get"], ["size"]):
             done = command(*way, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Exit status: 0 ", done.stdout)
@@ -3048,7 +3048,7 @@ class Reports(unittest.TestCase):
         [lost, *_] = lose(table_of(path))
         damaged = written("names-damaged.ldb", b"no table")
         for way, args in (("inspect", [path, damaged]), ("verify", [path, damaged]),
-                          ("probe", [path, lost]), ("get", [path, lost]), ("size", ["--rate", "1%"])):
+                          ("probe", [path, lost]), ("get", [path, lost]), ("advise", [path]), ("size", ["--rate", "1%"])):
             found = names(json.loads(command(way, "--json", *args).stdout))
             self.assertGreater(len(found), 6)
             help_ = command(way, "--help").stdout
@@ -3235,6 +3235,143 @@ class Contents(unittest.TestCase):
         path = by_leveldb("contents-large", 100_000, 1000)
         program = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         self.assertLess(int(run(sys.executable, "-c", program, COMMAND, "dump", path).stdout), 30_000)
+
+
+class Advice(unittest.TestCase):
+    """What `advise` promises, and what comes of it: the database is written again, by Debian's LevelDB,
+    and asked for absent keys. LEVELDB_BLOOM_TEST_LARGE=1 tries more of it."""
+
+    LARGE = os.environ.get("LEVELDB_BLOOM_TEST_LARGE", "") == "1"
+
+    PROGRAM = r"""if True:
+        import json, plyvel, random, struct, sys
+        folder, kind, keys, value_bytes, bits, block_size, suffix, ask, options = json.loads(sys.argv[1])
+        make = {"be": lambda i: struct.pack(">Q", i), "user": lambda i: b"user%012d" % i,
+                "hex": lambda i: b"%016x" % i, "ten": lambda i: b"%010d" % i, "json": lambda i: b"%08d.json" % i,
+                "random": lambda i: random.Random(i).randbytes(16)}[kind]
+        key = lambda i: make(i) + bytes.fromhex(suffix)
+        if bits: options["bloom_filter_bits"] = bits
+        db = plyvel.DB(folder, create_if_missing=True, block_size=block_size, lru_cache_size=1, **options)
+        if ask:
+            for i in range(ask): assert db.get(key(2 * (i * 7919 % keys) + 1)) is None
+        else:
+            text = random.Random(1).randbytes(1 << 16)
+            value = lambda i: (text[(at := i * 7919 % 60000):at + value_bytes // 2] * 2 + b"x")[:value_bytes]
+            for i in range(keys): db.put(key(2 * i), value(i))
+            if "write_buffer_size" not in options: db.compact_range()
+        db.close()"""
+
+    def plyvel(self, *args, **environment):
+        path = environment.pop("path")
+        options = environment.pop("options", {})
+        run("/usr/bin/python3", "-c", self.PROGRAM, json.dumps([path, *args, options]), env={**os.environ, **environment})
+
+    def written(self, kind, keys, value_bytes, bits, block_size=4096, suffix="", **options):
+        path = folder("advice")
+        self.plyvel(kind, keys, value_bytes, bits, block_size, suffix, 0, path=path, options=options)
+        return path
+
+    def passed(self, path, kind, keys, bits, suffix="", ask=30_000):
+        """The share of queries for absent keys, between present ones, that filters of LevelDB's say yes to."""
+        # Ours answers as stock does, and counts.
+        stats = os.path.join(WORK, "advice.stats")
+        pathlib.Path(stats).unlink(missing_ok=True)
+        self.plyvel(kind, keys, 0, bits, 4096, suffix, ask, path=path, LD_PRELOAD=LIBRARY, LEVELDB_BLOOM_STATS=stats)
+        [last] = [line for line in map(json.loads, pathlib.Path(stats).read_text().splitlines())
+                  if line["event"] in ("destroyed", "exit")]
+        return 1 - last["negatives"] / last["queries"], last["queries"]
+
+    def advise(self, path):
+        done = command("advise", "--json", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["advice"]
+
+    def kept(self, row, path, kind, keys, bits, suffix=""):
+        """What a row promises is what is there."""
+        bloom = inspect(path)["total"]["bloom"]
+        told = (row, bloom["bits_per_key_spent"])
+        self.assertLess(abs(row["bits_per_key_spent"] / bloom["bits_per_key_spent"] - 1), 0.015, told)
+        total = inspect(path)["total"]["filter_block_bytes"]
+        self.assertLess(abs(row["filter_bytes"] / total - 1), 0.015, (row, total))
+        if keys < 1000:
+            return
+        rate, queries = self.passed(path, kind, keys, bits, suffix)
+        self.assertGreater(queries, 10_000)
+        wanted = row["random_pass" if kind == "random" else "neighbours_pass"]
+        self.assertLess(abs(rate - wanted), 0.1 * rate + 5 * math.sqrt(max(rate, 1e-5) / min(queries, keys)), (row, rate))
+
+    def present(self, advice):
+        [row] = [row for row in advice["rows"] if row["present"]]
+        return row
+
+    def test_what_is_promised_comes(self):
+        cases = [("be", 20_000, 100, 10), ("user", 4000, 1000, 10), ("ten", 10_000, 100, 10),
+                 ("json", 20_000, 30, 10), ("random", 20_000, 100, 8)]
+        if self.LARGE:
+            cases += [("be", 2_000_000, 100, 10), ("hex", 500_000, 200, 14), ("random", 1_000_000, 300, 10)]
+        for kind, keys, value_bytes, bits in cases:
+            with self.subTest(kind=kind, keys=keys, value_bytes=value_bytes):
+                path = self.written(kind, keys, value_bytes, bits)
+                advice = self.advise(path)
+                self.assertEqual(advice["ordered"], kind in ("be", "user", "hex"), advice["text"])
+                row = self.present(advice)
+                self.assertEqual((row["bits_per_key"], row["block_size"]), (bits, 4096))
+                self.kept(row, path, kind, keys, bits)
+                rows = [row for row in advice["rows"] if row["encoding"] == "bloom" and (
+                    row["best"] or (row["bits_per_key"], row["block_size"]) in ((16, 4096), (bits, 16384)))]
+                for row in rows if keys < 100_000 else rows[:2]:
+                    suffix = "00" * row["appended_byte"]
+                    path = self.written(kind, keys, value_bytes, row["bits_per_key"], row["block_size"], suffix)
+                    self.kept(row, path, kind, keys, row["bits_per_key"], suffix)
+
+    def test_what_was_set_is_seen(self):
+        for bits, block_size, keys, value_bytes in (
+                (1, 4096, 2000, 100), (44, 4096, 2000, 100), (60, 1024, 2000, 100), (1000, 4096, 300, 100),
+                (10, 1024, 2000, 10), (10, 65536, 3000, 100), (10, 1 << 20, 30_000, 100), (10, 3000, 2000, 200),
+                (10, 4096, 1, 10), (10, 4096, 3, 10), (10, 4 << 20, 40_000, 100)):
+            with self.subTest(bits=bits, block_size=block_size, keys=keys):
+                path = self.written("random", keys, value_bytes, bits, block_size)
+                advice = self.advise(path)
+                sizes = {row["block_size"] for row in advice["rows"]}
+                # Of one block nothing says how large it might have been.
+                if 3 < keys < 40_000:
+                    self.assertLess(abs(min(sizes) - block_size), block_size * 0.03, sizes)
+                self.assertTrue(1024 <= min(sizes) and max(sizes) <= 4 << 20, sizes)
+                one = [row for row in advice["rows"] if row["present"]]
+                if keys > 3:
+                    self.kept(*one, path, "random", 0, bits)
+                else:
+                    self.assertIn("Nothing to gain", advice["text"])
+
+    def test_level_0_and_logs(self):
+        # Tiny tables that are not compacted: what is promised is for the time after that.
+        path = self.written("user", 5000, 100, 10, write_buffer_size=65536)
+        self.assertGreater(len(glob.glob(path + "/*.ldb")), 3)
+        row = self.present(self.advise(path))
+        self.kept(row, self.written("user", 5000, 100, 10), "user", 5000, 10)
+        path = self.written("be", 5000, 100, 10, write_buffer_size=64 << 20)
+        self.assertEqual(glob.glob(path + "/*.ldb"), [])
+        advice = self.advise(path)
+        self.assertEqual((advice["keys"], advice["ordered"], advice["tables"]), (5000, True, 0))
+
+    def test_no_filters(self):
+        path = self.written("random", 5000, 100, 0)
+        advice = self.advise(path)
+        row = self.present(advice)
+        self.assertEqual((row["encoding"], row["filter_bytes"], row["reads_per_missing_get"]), ("none", 0, 1))
+        self.assertIn("NewBloomFilterPolicy(10)", advice["text"])
+
+    def test_a_sample_is_enough(self):
+        # More than is read.
+        path = self.written("user", 30_000, 4000, 10)
+        advice = self.advise(path)
+        self.assertLess(advice["sampled_keys"], 25_000)
+        self.assertLess(abs(advice["keys"] / 30_000 - 1), 0.02)
+        self.kept(self.present(advice), path, "user", 30_000, 10)
+
+    def test_nothing_to_try(self):
+        done = command("advise", self.written("user", 0, 10, 10))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
 
 
 if __name__ == "__main__":

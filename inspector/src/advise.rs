@@ -1,0 +1,596 @@
+//! `advise`: what other settings would give this database.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use leveldb_bloom::FilterPolicy;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::find::{Everything, Found, find};
+use crate::sample::{self, Answers, Asking, Building, Feed, Layout, Seen};
+use crate::source::{self, Told, Wanted};
+use crate::sums::ratio;
+use crate::text::{BOLD, bytes, count, percent, plural, styled, tenths, wrap};
+use crate::{Failure, print, print_json};
+
+#[derive(Args)]
+pub struct Advise {
+    /// Database folders, or table files (.ldb, .sst)
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+    /// Show all settings that were tried
+    #[arg(long)]
+    all: bool,
+    /// The max_open_files that the program sets
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    max_open_files: u64,
+}
+
+/// So many bytes of tables are read.
+const SAMPLE: u64 = 48 << 20;
+/// In parts of so many, which is a table as a rule.
+const PART: u64 = 2 << 20;
+/// LevelDB keeps ten files for others than tables.
+const OTHER_FILES: u64 = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    None,
+    Bloom,
+}
+
+/// With the policy that writes it, for a number of bits per key.
+type Way = (Encoding, fn(i32) -> FilterPolicy);
+const WAYS: &[Way] = &[(Encoding::Bloom, FilterPolicy::new)];
+
+/// A setting, and what it gives.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub block_size: usize,
+    pub encoding: Encoding,
+    pub bits_per_key: i32,
+    pub appended_byte: bool,
+    pub present: bool,
+    pub best: bool,
+    pub filter_bytes: u64,
+    pub bits_per_key_spent: f64,
+    /// Null where there are no such keys.
+    pub neighbours_pass: Option<f64>,
+    pub random_pass: f64,
+    pub reads_per_missing_get: f64,
+    /// The same by the formulas, for keys of any kind.
+    #[serde(skip)]
+    expected: f64,
+    /// Filters and indexes of the tables that are open at once.
+    pub memory: u64,
+}
+
+/// What was measured, and what follows.
+#[derive(Serialize)]
+pub struct Advice {
+    pub sampled_keys: u64,
+    pub keys: u64,
+    /// Tables that a Get of an absent key looks into.
+    pub tables_per_get: f64,
+    pub tables: u64,
+    pub ordered: bool,
+    pub rows: Vec<Row>,
+    pub text: String,
+}
+
+/// The entries that are looked at: parts of tables, or those in logs.
+enum Part<'e> {
+    Table(&'e Found, std::ops::Range<u64>),
+    Logs,
+}
+
+/// Parts of the same length all over the tables.
+fn parts(everything: &Everything) -> Vec<Part<'_>> {
+    let mut used: Vec<_> = everything.tables.iter().filter(|it| it.place.is_used()).collect();
+    // As they are beside each other.
+    let version = |folder: &std::path::Path| {
+        everything.databases.iter().find(|it| it.folder == folder)?.version.as_ref().ok()
+    };
+    used.sort_by_cached_key(|found| {
+        let live = version(found.path.parent()?)?.tables.get(&found.number?)?;
+        Some((live.level, live.smallest.clone()))
+    });
+    let total: u64 = used.iter().map(|found| found.len).sum();
+    if total <= SAMPLE {
+        let tables = used.into_iter().map(|found| Part::Table(found, 0..found.len));
+        return tables.chain([Part::Logs]).collect();
+    }
+    let (number, mut before, mut parts) = (SAMPLE / PART, 0, Vec::<Part<'_>>::new());
+    for found in used {
+        // Those whose middle is in this table.
+        let place =
+            |i: u64| (u128::from(2 * i + 1) * u128::from(total) / u128::from(2 * number)) as u64;
+        for at in (0..number).map(place).filter(|at| (before..before + found.len).contains(at)) {
+            let from = (at - before).saturating_sub(PART / 2);
+            // A little more is a whole table.
+            let from = if found.len <= PART + PART / 4 { 0 } else { from };
+            let to =
+                if from == 0 && found.len <= PART + PART / 4 { found.len } else { from + PART };
+            if !matches!(parts.last(), Some(Part::Table(last, part)) if last.path == found.path && part.end > from)
+            {
+                parts.push(Part::Table(found, from..to));
+            }
+        }
+        before += found.len;
+    }
+    parts
+}
+
+fn feed(
+    everything: &Everything,
+    parts: &[Part<'_>],
+    layouts: &mut [Layout],
+    asking: &mut Asking<'_>,
+    seen: &mut Seen,
+    bar: &ProgressBar,
+) {
+    let mut feed = Feed::new(layouts, asking);
+    for part in parts {
+        match part {
+            Part::Table(found, part) => {
+                let begun = bar.position();
+                let come_to = |to: u64| bar.set_position(begun + to.saturating_sub(part.start));
+                sample::read(found, part.clone(), seen, &mut feed, &come_to);
+                bar.set_position(begun + part.end.min(found.len) - part.start);
+            }
+            Part::Logs => {
+                let (mut writes, mut held) = (std::collections::BTreeMap::new(), 0);
+                for path in everything.databases.iter().flat_map(|database| source::logs(database))
+                {
+                    let _ = source::log(
+                        &path,
+                        &Wanted::default(),
+                        &mut Told::default(),
+                        &mut |entry| {
+                            held += (entry.key.len() + entry.value.map_or(0, <[u8]>::len)) as u64;
+                            writes.insert(entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
+                            if held > SAMPLE {
+                                ControlFlow::Break(())
+                            } else {
+                                ControlFlow::Continue(())
+                            }
+                        },
+                    );
+                }
+                for (key, value) in &writes {
+                    if let Some(value) = value {
+                        feed.add(key, 1, value);
+                    }
+                }
+            }
+        }
+    }
+    feed.end();
+}
+
+/// Tries settings on a sample of the keys.
+pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
+    let parts = parts(everything);
+    let total: u64 =
+        everything.tables.iter().filter(|it| it.place.is_used()).map(|it| it.len).sum();
+    let sampled: u64 = parts
+        .iter()
+        .map(|part| match part {
+            Part::Table(found, part) => part.end.min(found.len) - part.start,
+            Part::Logs => 0,
+        })
+        .sum();
+    let bar = match sampled > 4 << 20 {
+        true => ProgressBar::new(3 * sampled),
+        false => ProgressBar::hidden(),
+    };
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent} %, {eta} left") {
+        bar.set_style(style);
+    }
+    // What is there: block size, bits per key, compression; and how many keys there are.
+    let bytewise = everything
+        .databases
+        .iter()
+        .all(|it| it.comparator().is_none_or(|it| it == crate::manifest::BYTEWISE));
+    let mut seen = Seen::default();
+    let mut counting = Asking::new(&[], bytewise, f64::MAX);
+    let mut first = [Layout::new(
+        Building { block_size: 4 << 10, appended: false, restart_interval: 16, compression: 0 },
+        0,
+    )];
+    feed(everything, &parts, &mut first, &mut counting, &mut seen, &bar);
+    let keys = first[0].keys;
+    if keys == 0 {
+        return None;
+    }
+    let present = seen.block_size();
+    let sizes: Vec<_> =
+        [present, present * 4, present * 16].into_iter().filter(|size| *size <= 4 << 20).collect();
+    let policies: Vec<_> = WAYS.iter().flat_map(|(_, policy)| (6..=20).map(policy)).collect();
+    let (one, several) = (seen.settings.one(), seen.settings.most);
+    let present_bits = one.map(|least| if several == i32::MAX { least } else { several });
+    let mut layouts = Vec::new();
+    let mut asking = Asking::new(&policies, bytewise, keys as f64);
+    // A key that is one byte longer is worth a look where neighbours pass more often than others.
+    for appended in [false, true] {
+        let building = |&block_size: &usize| Building {
+            block_size,
+            appended,
+            restart_interval: seen.restart_interval(),
+            compression: seen.compression,
+        };
+        let mut more: Vec<_> =
+            sizes.iter().map(|size| Layout::new(building(size), policies.len())).collect();
+        feed(everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
+        layouts.extend(more);
+        if !ordered(&layouts[0].answers) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    let is_ordered = ordered(&layouts[0].answers);
+    let all_keys = match sampled {
+        0 => keys as f64,
+        sampled => keys as f64 * total as f64 / sampled as f64,
+    };
+    let tables = everything.tables.iter().filter(|it| it.place.is_used()).count() as u64;
+    let context = Context {
+        all_keys,
+        open: ratio(max_open_files.saturating_sub(OTHER_FILES).min(tables) as f64, tables as f64),
+        per_get: tables_per_get(everything),
+        is_ordered,
+        present,
+        present_bits,
+    };
+    let mut rows = Vec::new();
+    for layout in &layouts {
+        rows.extend(context.rows(layout));
+    }
+    if seen.filters == 0 {
+        rows.insert(0, context.row(&layouts[0], Encoding::None, 0, None));
+    } else if let Some(bits) = present_bits.filter(|bits| !(6..=20).contains(bits)) {
+        // Not among those that are tried.
+        let policy = [FilterPolicy::new(bits)];
+        let mut alone = [Layout::new(layouts[0].building, 1)];
+        let mut asking = Asking::new(&policy, bytewise, keys as f64);
+        feed(
+            everything,
+            &parts,
+            &mut alone,
+            &mut asking,
+            &mut Seen::default(),
+            &ProgressBar::hidden(),
+        );
+        let answers = alone[0].answers[0];
+        rows.insert(0, context.row(&alone[0], Encoding::Bloom, bits, Some((&policy[0], answers))));
+    }
+    let text = context.choose(&mut rows, &asking);
+    Some(Advice {
+        sampled_keys: keys,
+        keys: all_keys as u64,
+        tables_per_get: context.per_get,
+        tables,
+        ordered: is_ordered,
+        rows,
+        text,
+    })
+}
+
+/// Whether neighbours pass much more often than random keys: the sum over all bits has many.
+fn ordered(answers: &[Answers]) -> bool {
+    let sum = |of: fn(&Answers) -> (u64, u64)| {
+        answers.iter().map(of).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
+    };
+    let ((near, near_yes), (random, random_yes)) = (sum(|it| it.near), sum(|it| it.random));
+    near > 1000 && rate((near, near_yes)) > 1.5 * rate((random, random_yes)) + 0.002
+}
+
+fn rate((asked, passed): (u64, u64)) -> f64 {
+    ratio(passed as f64, asked as f64)
+}
+
+/// How many tables a Get of a key that is not there looks into, by the ranges that they have.
+fn tables_per_get(everything: &Everything) -> f64 {
+    let used: Vec<_> = everything.tables.iter().filter(|found| found.place.is_used()).collect();
+    let versions = everything.databases.iter().filter_map(|it| it.version.as_ref().ok());
+    let ends: Vec<_> = versions
+        .flat_map(|it| it.tables.values())
+        .flat_map(|it| [&it.smallest, &it.largest])
+        .collect();
+    let every = ends.len().div_ceil(1000).max(1);
+    let (mut keys, mut asked) = (0, 0);
+    for key in ends.iter().step_by(every) {
+        // A Get of what is beside it.
+        let key = [&key.user_key[..], &[0]].concat();
+        let tables = used
+            .iter()
+            .filter(|found| found.range.as_ref().is_some_and(|range| range.is_asked_for(&key)));
+        let tables = tables.count();
+        keys += u32::from(tables > 0);
+        asked += tables as u32;
+    }
+    if keys == 0 { 1.0 } else { f64::from(asked) / f64::from(keys) }
+}
+
+struct Context {
+    all_keys: f64,
+    /// The share of the tables that are open at once.
+    open: f64,
+    per_get: f64,
+    is_ordered: bool,
+    present: usize,
+    present_bits: Option<i32>,
+}
+
+impl Context {
+    fn rows<'l>(&'l self, layout: &'l Layout) -> impl Iterator<Item = Row> + 'l {
+        let settings = WAYS.iter().flat_map(|(encoding, policy)| {
+            (6..=20).map(move |bits| (*encoding, bits, policy(bits)))
+        });
+        settings.zip(&layout.answers).map(|((encoding, bits, policy), answers)| {
+            self.row(layout, encoding, bits, Some((&policy, *answers)))
+        })
+    }
+
+    fn row(
+        &self,
+        layout: &Layout,
+        encoding: Encoding,
+        bits: i32,
+        filters: Option<(&FilterPolicy, Answers)>,
+    ) -> Row {
+        let share = self.all_keys / layout.keys as f64;
+        let filter_bytes = filters.map_or(0, |(policy, _)| layout.filter_bytes(policy));
+        let answers = filters.map(|(_, answers)| answers);
+        let neighbours =
+            answers.filter(|answers| answers.near.0 > 0).map(|answers| rate(answers.near));
+        let random = answers.map_or(1.0, |answers| rate(answers.random));
+        // What a program asks for is not known: whichever passes more often.
+        let pass = neighbours.unwrap_or(0.0).max(random);
+        let Building { block_size, appended, .. } = layout.building;
+        let is_present = block_size == self.present
+            && !appended
+            && match encoding {
+                Encoding::None => true,
+                Encoding::Bloom => self.present_bits == Some(bits),
+            };
+        Row {
+            block_size,
+            encoding,
+            bits_per_key: bits,
+            appended_byte: appended,
+            present: is_present,
+            best: false,
+            filter_bytes: (filter_bytes as f64 * share) as u64,
+            bits_per_key_spent: ratio(filter_bytes as f64 * 8.0, layout.keys as f64),
+            neighbours_pass: if filters.is_none() { Some(1.0) } else { neighbours },
+            random_pass: random,
+            reads_per_missing_get: pass * self.per_get,
+            expected: expected(layout, encoding, bits) * self.per_get,
+            memory: ((filter_bytes + layout.index_bytes) as f64 * share * self.open) as u64,
+        }
+    }
+
+    /// Marks the best rows, and says what to change and what it brings.
+    fn choose(&self, rows: &mut [Row], asking: &Asking<'_>) -> String {
+        let keys = self.is_ordered.then(|| kind_of_keys(asking));
+        let Some(now) = rows.iter().find(|row| row.present).cloned() else {
+            return "The filters were made with different settings, or with none that are known: a compaction \
+                    writes all of them with the setting that is in force. Choose one of the marked rows.".into();
+        };
+        let before = match (&keys, now.encoding) {
+            (_, Encoding::None) => "There are no filters: each Get of a key that is not there reads a block of each table that could hold it.".to_owned(),
+            (Some(keys), _) => {
+                let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
+                let is_like = |row: &&Row| row.bits_per_key == 20 && !row.appended_byte && row.block_size == now.block_size;
+                format!(
+                    "Your keys are {keys}: LevelDB's filter passes {} of absent neighbours, and {} with 20 bits per key.",
+                    pass(&now),
+                    rows.iter().find(is_like).map_or_else(String::new, pass)
+                )
+            }
+            (None, _) => format!("{} of absent keys pass the filters of {} bits per key, which take {} bits of each key.", percent(now.reads_per_missing_get / self.per_get), now.bits_per_key, tenths(now.bits_per_key_spent)),
+        };
+        let larger = |row: &Row| row.block_size as f64 / now.block_size as f64;
+        let best = |cost: &dyn Fn(&Row) -> f64, room: &dyn Fn(&Row) -> bool| {
+            let rows = rows.iter().enumerate().filter(|(_, row)| room(row));
+            rows.min_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b))).map(|(i, _)| i)
+        };
+        let room = match now.encoding {
+            // As much as everybody spends.
+            Encoding::None => {
+                rows.iter().find(|row| row.bits_per_key == 10).map_or(0, |it| it.filter_bytes)
+            }
+            Encoding::Bloom => now.filter_bytes,
+        };
+        // A larger block takes longer to read, also for the keys that are there, and a longer key has to
+        // be written everywhere.
+        let change = |row: &Row| {
+            let bits = if row.bits_per_key == now.bits_per_key { 1.0 } else { 1.15 };
+            bits * if row.appended_byte { 1.5 } else { 1.0 }
+        };
+        // Ordered keys may miss each other's bits, in filters of one size: nothing to rely on.
+        let reads = |row: &Row| row.reads_per_missing_get.max(row.expected);
+        let fewer = best(&|row| reads(row).max(1e-6) * larger(row) * change(row), &|row| {
+            row.filter_bytes as f64 <= 1.02 * room as f64
+        });
+        let smaller = best(
+            &|row| row.filter_bytes as f64 * (1.0 + 0.1 * larger(row)) * change(row),
+            &|row| reads(row) <= 1.05 * reads(&now),
+        );
+        for i in [fewer, smaller].into_iter().flatten() {
+            rows[i].best = true;
+        }
+        let fewer = fewer.map(|i| &rows[i]).filter(|row| {
+            let (reads, before) = (row.reads_per_missing_get, now.reads_per_missing_get);
+            reads * larger(row) < 0.7 * before && reads + 0.007 < before
+        });
+        let smaller = smaller.map(|i| &rows[i]).filter(|row| {
+            let (bytes, before) = (row.filter_bytes, now.filter_bytes);
+            (bytes as f64) < 0.85 * before as f64 && bytes + (16 << 10) < before
+        });
+        let Some(row) = fewer.or(smaller) else {
+            return format!(
+                "{before} Nothing to gain: no setting here gives clearly fewer reads for as many bytes, or \
+                 clearly fewer bytes for as few reads."
+            );
+        };
+        if self.all_keys < 500.0 {
+            return format!("{before} Nothing to gain: with so few keys, no setting matters.");
+        }
+        let mut changes = Vec::new();
+        if row.appended_byte {
+            changes.push("append one byte, always the same, to every key".to_owned());
+        }
+        if row.block_size != now.block_size {
+            changes.push(format!(
+                "set block_size to {} (a Get then reads a larger block)",
+                block(row.block_size)
+            ));
+        }
+        if row.bits_per_key != now.bits_per_key || row.encoding != now.encoding {
+            changes.push(match row.encoding {
+                Encoding::None => String::new(),
+                Encoding::Bloom => format!(
+                    "set {} bits per key (NewBloomFilterPolicy({}))",
+                    row.bits_per_key, row.bits_per_key
+                ),
+            });
+        }
+        let what = changes.join(", and ");
+        let what = what[..1].to_uppercase() + &what[1..];
+        format!(
+            "{before} {what}: {} reads for each missing Get instead of {}, and {} of filters instead of {}, once the database was compacted.",
+            reads_of(row.reads_per_missing_get),
+            reads_of(now.reads_per_missing_get),
+            bytes(row.filter_bytes),
+            bytes(now.filter_bytes)
+        )
+    }
+}
+
+/// What the formulas say of absent keys in the filters of a layout.
+fn expected(layout: &Layout, encoding: Encoding, bits: i32) -> f64 {
+    let rate = |keys| match encoding {
+        Encoding::None => 1.0,
+        Encoding::Bloom => leveldb_bloom::false_positive_rate(bits, keys),
+    };
+    let of = |(&keys, &filters): (&usize, &u64)| rate(keys) * keys as f64 * filters as f64;
+    ratio(layout.keys_per_filter.iter().map(of).sum(), layout.keys as f64)
+}
+
+fn reads_of(reads: f64) -> String {
+    if reads >= 0.1 {
+        format!("{reads:.2}")
+    } else if reads >= 0.001 {
+        format!("{reads:.4}")
+    } else {
+        format!("{reads:.1e}")
+    }
+}
+
+fn block(size: usize) -> String {
+    bytes(size as u64).replace(".0 ", " ")
+}
+
+fn kind_of_keys(asking: &Asking<'_>) -> &'static str {
+    match asking.places.iter().rev().find(|place| place.varies()).map(|place| place.alphabet()) {
+        Some(b"0123456789") => "numbers in decimal digits",
+        Some(alphabet) if alphabet.len() == 16 => "numbers in hexadecimal digits",
+        Some(alphabet) if alphabet.len() == 256 => "numbers, big-endian",
+        _ => "much like their neighbours",
+    }
+}
+
+pub fn run(args: &Advise) -> Result<ExitCode, Failure> {
+    let everything = find(&args.paths)?;
+    let advice =
+        advise(&everything, args.max_open_files).ok_or("there is no key to try settings on")?;
+    if args.json {
+        print_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "advice": advice }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "",
+        "block\nsize",
+        "encoding",
+        "bits",
+        "byte\nadded",
+        "bits\nspent",
+        "neighbours\npass",
+        "random\npass",
+        "reads per\nmissing Get",
+        "filters",
+        "memory",
+    ]);
+    for row in advice.rows.iter().filter(|row| args.all || is_shown(row, &advice.rows)) {
+        table.add_row([
+            if row.best {
+                "*"
+            } else if row.present {
+                ">"
+            } else {
+                ""
+            }
+            .to_owned(),
+            block(row.block_size),
+            match row.encoding {
+                Encoding::None => "none",
+                Encoding::Bloom => "bloom",
+            }
+            .to_owned(),
+            row.bits_per_key.to_string(),
+            if row.appended_byte { "yes" } else { "" }.to_owned(),
+            tenths(row.bits_per_key_spent),
+            row.neighbours_pass.map_or("-".into(), percent),
+            percent(row.random_pass),
+            reads_of(row.reads_per_missing_get),
+            bytes(row.filter_bytes),
+            bytes(row.memory),
+        ]);
+    }
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if i != 2 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut text = wrap(&advice.text, "");
+    text += &format!("\n{}\n\n", table.trim_fmt());
+    text += &wrap(
+        &format!(
+            "> is what is there, * the best. {} of about {} were tried, in {}; a Get of an absent key looks into {} of them. Memory is that of filters and indexes of the tables that are open at once.",
+            plural(advice.sampled_keys, "key", "keys"),
+            count(advice.keys),
+            plural(advice.tables, "table", "tables"),
+            tenths(advice.tables_per_get)
+        ),
+        "",
+    );
+    print(&text.replacen(&advice.text, &styled(BOLD, &advice.text), 1))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is there and what is best, and of the others few.
+fn is_shown(row: &Row, rows: &[Row]) -> bool {
+    let better = |other: &Row| {
+        other.memory <= row.memory
+            && other.reads_per_missing_get < row.reads_per_missing_get
+            && other.block_size <= row.block_size
+            && other.appended_byte <= row.appended_byte
+    };
+    row.best
+        || row.present
+        || [8, 10, 12, 16, 20].contains(&row.bits_per_key) && !rows.iter().any(better)
+}

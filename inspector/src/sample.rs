@@ -1,0 +1,592 @@
+//! A database's own keys in blocks and filters as LevelDB would build them with other settings.
+//!
+//! Keys stream through; what is held is a block and the keys of one filter for each layout.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use leveldb_bloom::FilterPolicy;
+use leveldb_bloom_table::{
+    Buffers, Filters, InternalKey, KeyKind, ReadAt as _, TRAILER_LEN, Table,
+};
+
+use crate::codec::Fast;
+use crate::file::TableFile;
+use crate::find::Found;
+use crate::sums::{Settings, ratio};
+
+/// LevelDB keeps a filter for each so many bytes of blocks.
+const BASE: u64 = 2 << 10;
+/// Where LevelDB begins another table, unless it is told otherwise.
+const TABLE: u64 = 2 << 20;
+/// What a database adds to a key.
+const TAG: usize = 8;
+/// Absent keys of each kind that each layout's filters are asked for, if there are so many.
+const ASKED: f64 = 100_000.0;
+
+/// How tables are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Building {
+    pub block_size: usize,
+    /// One more byte at each key's end.
+    pub appended: bool,
+    pub restart_interval: usize,
+    /// The number in a block's trailer.
+    pub compression: u8,
+}
+
+/// Tables under construction, and what their filters would be.
+pub struct Layout {
+    pub building: Building,
+    /// How many filters hold so many keys.
+    pub keys_per_filter: BTreeMap<usize, u64>,
+    pub keys: u64,
+    pub blocks: u64,
+    pub slots: u64,
+    pub tables: u64,
+    pub index_bytes: u64,
+    /// The answers of each policy.
+    pub answers: Vec<Answers>,
+    /// The bytes of the table so far, and its filters.
+    offset: u64,
+    table_slots: u64,
+    block: Vec<u8>,
+    entries: usize,
+    restarts: usize,
+    last: Vec<u8>,
+    block_ended: bool,
+    group: Group,
+    asked: f64,
+}
+
+/// How many absent keys were asked and how many passed.
+#[derive(Clone, Copy, Default)]
+pub struct Answers {
+    pub near: (u64, u64),
+    pub random: (u64, u64),
+}
+
+/// The keys of a filter.
+#[derive(Default)]
+struct Group {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// The last key before them: a Get of a key up to it asks another filter.
+    before: Vec<u8>,
+}
+
+impl Group {
+    fn push(&mut self, key: &[u8], end: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(end);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn keys(&self) -> Vec<&[u8]> {
+        let from = std::iter::once(0).chain(self.ends.iter().copied());
+        from.zip(&self.ends).map(|(from, &to)| &self.bytes[from..to]).collect()
+    }
+
+    fn clear(&mut self, last: &[u8]) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.before.clear();
+        self.before.extend_from_slice(last);
+    }
+}
+
+impl Layout {
+    pub fn new(building: Building, policies: usize) -> Self {
+        Layout {
+            building,
+            keys_per_filter: BTreeMap::new(),
+            keys: 0,
+            blocks: 0,
+            slots: 0,
+            tables: 0,
+            index_bytes: 0,
+            answers: vec![Answers::default(); policies],
+            offset: 0,
+            table_slots: 0,
+            block: Vec::new(),
+            entries: 0,
+            restarts: 1,
+            last: Vec::new(),
+            block_ended: false,
+            group: Group::default(),
+            asked: 0.0,
+        }
+    }
+
+    fn end(&self) -> &'static [u8] {
+        if self.building.appended { &[0] } else { &[] }
+    }
+
+    /// As TableBuilder::Add.
+    fn add(&mut self, key: &[u8], tag: &[u8], value: &[u8], asking: &mut Asking<'_>) {
+        let shared = self.last.iter().zip(key).take_while(|(a, b)| a == b).count();
+        if self.block_ended {
+            // The index has the shortest key that is not before the one and is before the other.
+            let shortened = match (self.last.get(shared), key.get(shared)) {
+                (Some(last), Some(next)) => u16::from(*last) + 1 < u16::from(*next),
+                _ => false,
+            };
+            let key = if shortened { shared + 1 } else { self.last.len() + self.end().len() };
+            self.index_bytes += (key + TAG + 3 + 4 + 7) as u64;
+            self.block_ended = false;
+        }
+        let end = self.end();
+        self.group.push(key, end);
+        let restart = self.entries % self.building.restart_interval == 0;
+        self.restarts += usize::from(restart && self.entries > 0);
+        self.entries += 1;
+        let shared = if restart { 0 } else { shared };
+        let rest = &key[shared..];
+        for len in [shared, rest.len() + end.len() + TAG, value.len()] {
+            push_varint(&mut self.block, len);
+        }
+        for bytes in [rest, end, tag, value] {
+            self.block.extend_from_slice(bytes);
+        }
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        self.keys += 1;
+        if self.block.len() + 4 * self.restarts + 4 >= self.building.block_size {
+            self.end_block(asking);
+            if self.offset >= TABLE {
+                self.end_table(asking);
+            }
+        }
+    }
+
+    fn end_block(&mut self, asking: &mut Asking<'_>) {
+        self.block.resize(self.block.len() + 4 * self.restarts + 4, 0);
+        self.offset += (stored_len(&self.block, self.building.compression) + TRAILER_LEN) as u64;
+        self.block.clear();
+        (self.entries, self.restarts, self.block_ended) = (0, 1, true);
+        self.blocks += 1;
+        while self.offset / BASE > self.table_slots {
+            self.end_filter(asking);
+        }
+    }
+
+    fn end_filter(&mut self, asking: &mut Asking<'_>) {
+        self.table_slots += 1;
+        let keys = self.group.keys();
+        if keys.is_empty() {
+            return;
+        }
+        *self.keys_per_filter.entry(keys.len()).or_default() += 1;
+        self.asked += keys.len() as f64 * asking.per_key;
+        if self.asked >= 1.0 {
+            let each = (self.asked as usize).min(64 * keys.len());
+            let bytewise = asking.bytewise.then_some(&self.group.before[..]);
+            asking.ask(&keys, bytewise, self.end().len(), each, &mut self.answers);
+            self.asked = 0.0;
+        }
+        let last = keys[keys.len() - 1].to_vec();
+        self.group.clear(&last);
+    }
+
+    fn end_table(&mut self, asking: &mut Asking<'_>) {
+        if self.entries > 0 {
+            self.end_block(asking);
+        }
+        if !self.group.ends.is_empty() {
+            self.end_filter(asking);
+        }
+        if self.offset > 0 {
+            self.tables += 1;
+            self.slots += self.table_slots;
+            self.index_bytes += (self.last.len() + TAG + 3 + 4 + 7) as u64;
+        }
+        (self.offset, self.table_slots, self.block_ended) = (0, 0, false);
+    }
+
+    /// The filter blocks with offsets and trailers.
+    pub fn filter_bytes(&self, policy: &FilterPolicy) -> u64 {
+        let len = |keys: usize| policy.filter_len(keys).unwrap_or(0) as u64;
+        let filters: u64 = self.keys_per_filter.iter().map(|(&keys, n)| n * len(keys)).sum();
+        filters + 4 * self.slots + (5 + TRAILER_LEN as u64) * self.tables
+    }
+}
+
+fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// LevelDB keeps what is an eighth shorter.
+fn stored_len(block: &[u8], compression: u8) -> usize {
+    let compressed = match compression {
+        0 => None,
+        1 => snap::raw::Encoder::new().compress_vec(block).ok().map(|bytes| bytes.len()),
+        2 if !block.is_empty() => zstd::bulk::compress(block, 1).ok().map(|bytes| bytes.len()),
+        _ => {
+            let mut encoder =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            let written = std::io::Write::write_all(&mut encoder, block);
+            written.and_then(|()| encoder.finish()).ok().map(|bytes| bytes.len())
+        }
+    };
+    compressed.filter(|len| *len < block.len() - block.len() / 8).unwrap_or(block.len())
+}
+
+/// Asks filters for keys that are not there.
+pub struct Asking<'p> {
+    policies: &'p [FilterPolicy],
+    pub bytewise: bool,
+    /// So many absent keys for each key.
+    per_key: f64,
+    state: u64,
+    /// The bytes seen at each place of keys.
+    pub places: Vec<Place>,
+}
+
+/// So many bytes of a key are told apart.
+const PLACES: usize = 256;
+
+#[derive(Clone, Default)]
+pub struct Place {
+    seen: [u64; 4],
+}
+
+impl Place {
+    fn saw(&mut self, byte: u8) {
+        self.seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    pub fn varies(&self) -> bool {
+        self.seen.iter().map(|word| word.count_ones()).sum::<u32>() > 1
+    }
+
+    /// What a key of the same kind may have here.
+    pub fn alphabet(&self) -> &'static [u8] {
+        const ANY: [u8; 256] = {
+            let (mut any, mut i) = ([0; 256], 0);
+            while i < 256 {
+                any[i] = i as u8;
+                i += 1;
+            }
+            any
+        };
+        let known: [&'static [u8]; 5] = [
+            b"0123456789",
+            b"0123456789abcdef",
+            b"0123456789ABCDEF",
+            b"0123456789abcdefghijklmnopqrstuvwxyz",
+            b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+        ];
+        let seen = |byte: u8| self.seen[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+        let fits =
+            |alphabet: &&&[u8]| (0..=255).filter(|b| seen(*b)).all(|b| alphabet.contains(&b));
+        known.iter().find(fits).copied().unwrap_or(&ANY)
+    }
+}
+
+impl<'p> Asking<'p> {
+    /// Of about `keys` keys.
+    pub fn new(policies: &'p [FilterPolicy], bytewise: bool, keys: f64) -> Self {
+        let per_key = (ASKED / keys.max(1.0)).min(64.0);
+        Asking { policies, bytewise, per_key, state: 0x9e37_79b9_7f4a_7c15, places: Vec::new() }
+    }
+
+    fn saw(&mut self, key: &[u8]) {
+        let len = key.len().min(PLACES);
+        if self.places.len() < len {
+            self.places.resize(len, Place::default());
+        }
+        self.places.iter_mut().zip(key).for_each(|(place, byte)| place.saw(*byte));
+    }
+
+    fn below(&mut self, bound: u128) -> u128 {
+        let mut word = || {
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            u128::from(self.state)
+        };
+        (word() << 64 | word()) % bound
+    }
+
+    /// A key between two that are next to each other, each as likely as the others: a number between
+    /// two, whose digits are what keys have in their places.
+    fn between(&mut self, a: &[u8], b: &[u8], own: usize) -> Option<Vec<u8>> {
+        let first = a.iter().zip(b).position(|(a, b)| a != b).filter(|_| a.len() == b.len())?;
+        // What a u128 holds of them.
+        let places = first..own.min(first + 12);
+        let (mut from, mut to) = (0, 0);
+        for place in places.clone() {
+            let alphabet = self.places.get(place)?.alphabet();
+            let digit = |byte| alphabet.binary_search(&byte).ok().map(|digit| digit as u128);
+            from = from * alphabet.len() as u128 + digit(a[place])?;
+            to = to * alphabet.len() as u128 + digit(b[place])?;
+        }
+        let mut number = match places.end == own {
+            true if to - from < 2 => return None,
+            true => from + 1 + self.below(to - from - 1),
+            false => from + self.below(to - from + 1),
+        };
+        let mut key = b.to_vec();
+        for place in places.clone().rev() {
+            let alphabet = self.places.get(place)?.alphabet();
+            key[place] = alphabet[(number % alphabet.len() as u128) as usize];
+            number /= alphabet.len() as u128;
+        }
+        self.randomise(&mut key, places.end..own);
+        Some(key)
+    }
+
+    fn randomise(&mut self, key: &mut [u8], places: Range<usize>) {
+        for (byte, place) in key[places.clone()].iter_mut().zip(places) {
+            *byte = self.any_at(place).unwrap_or(*byte);
+        }
+    }
+
+    fn any_at(&mut self, place: usize) -> Option<u8> {
+        let alphabet = self.places.get(place).filter(|place| place.varies())?.alphabet();
+        Some(alphabet[self.below(alphabet.len() as u128) as usize])
+    }
+
+    /// Asks the filters of these keys, by each policy, for up to `each` neighbours and as many random
+    /// keys. Neighbours are behind `before`, since others are looked for in another block.
+    fn ask(
+        &mut self,
+        keys: &[&[u8]],
+        before: Option<&[u8]>,
+        end: usize,
+        each: usize,
+        answers: &mut [Answers],
+    ) {
+        let present: HashSet<&[u8]> = keys.iter().copied().collect();
+        let last = keys[keys.len() - 1];
+        let (mut near, mut random) = (Vec::with_capacity(each), Vec::with_capacity(each));
+        for _ in 0..4 * each {
+            let i = self.below(keys.len() as u128) as usize;
+            let mut key = keys[i].to_vec();
+            let own = key.len() - end;
+            let other = i.checked_sub(1).map_or(before.unwrap_or(b""), |i| keys[i]);
+            let made = self.between(other, &key, own).filter(|_| before.is_some());
+            let is_asked =
+                |key: &Vec<u8>| before.is_none_or(|before| before < &key[..] && &key[..] < last);
+            near.extend(made.filter(|made| is_asked(made) && !present.contains(&made[..])));
+            self.randomise(&mut key, 0..own);
+            if !present.contains(&key[..]) && random.len() < each {
+                random.push(key);
+            }
+            if near.len() >= each {
+                break;
+            }
+        }
+        for (policy, answers) in self.policies.iter().zip(answers) {
+            let Ok(filter) = policy.create_filter(keys) else { continue };
+            let passed = |absent: &[Vec<u8>]| {
+                let passed = absent.iter().filter(|key| policy.key_may_match(key, &filter)).count();
+                (absent.len() as u64, passed as u64)
+            };
+            for (sum, (asked, passed)) in
+                [(&mut answers.near, passed(&near)), (&mut answers.random, passed(&random))]
+            {
+                sum.0 += asked;
+                sum.1 += passed;
+            }
+        }
+    }
+}
+
+/// Entries that are next to each other, through all layouts.
+pub struct Feed<'a, 'p> {
+    pub layouts: &'a mut [Layout],
+    pub asking: &'a mut Asking<'p>,
+    last: Vec<u8>,
+}
+
+impl<'a, 'p> Feed<'a, 'p> {
+    pub fn new(layouts: &'a mut [Layout], asking: &'a mut Asking<'p>) -> Self {
+        Feed { layouts, asking, last: Vec::new() }
+    }
+
+    pub fn add(&mut self, key: &[u8], sequence: u64, value: &[u8]) {
+        // A compaction makes one table of those that are next to each other.
+        if self.asking.bytewise && key < &self.last[..] {
+            self.end();
+        }
+        self.asking.saw(key);
+        let tag = (sequence << 8 | 1).to_le_bytes();
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        self.layouts.iter_mut().for_each(|layout| layout.add(key, &tag, value, self.asking));
+    }
+
+    pub fn end(&mut self) {
+        for layout in &mut *self.layouts {
+            layout.end_table(self.asking);
+            layout.last.clear();
+            layout.group.clear(&[]);
+        }
+    }
+}
+
+/// What the tables at hand were built with, as far as their blocks show.
+pub struct Seen {
+    /// A block ends once it is as large as it should be, and not before.
+    least: usize,
+    most: usize,
+    /// The largest block, and how large it was without its last entry.
+    largest: (usize, usize),
+    pub blocks: u64,
+    pub entries: u64,
+    pub compression: u8,
+    restarts: u64,
+    pub settings: Settings,
+    pub filters: u64,
+    /// Filters with another last byte than LevelDB writes.
+    pub others: u64,
+    /// The end of the last block, which was not full.
+    open: Option<(usize, usize)>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen {
+            least: 0,
+            most: usize::MAX,
+            largest: (0, 0),
+            blocks: 0,
+            entries: 0,
+            compression: 0,
+            restarts: 0,
+            settings: Settings::default(),
+            filters: 0,
+            others: 0,
+            open: None,
+        }
+    }
+}
+
+impl Seen {
+    fn block(&mut self, contents: usize, before_last: usize) {
+        self.largest = self.largest.max((contents, before_last));
+        if let Some((contents, before_last)) = self.open.replace((contents, before_last)) {
+            self.least = self.least.max(before_last + 1);
+            self.most = self.most.min(contents);
+        }
+    }
+
+    /// The block size that was set: a round one, where that may be, within LevelDB's bounds.
+    pub fn block_size(&self) -> usize {
+        let (contents, before_last) = self.largest;
+        let (least, most) = match self.most {
+            // A table's last block may end at any size.
+            usize::MAX => (before_last + 1, contents),
+            // Of several settings one of the larger.
+            most if self.least > most => (before_last + 1, contents),
+            most => (self.least, most),
+        };
+        let power = 1 << most.max(1).ilog2();
+        if power >= least {
+            return power.clamp(1 << 10, 4 << 20);
+        }
+        if self.most == usize::MAX && contents < 4 << 10 {
+            return 4 << 10;
+        }
+        let steps = [1 << 20, 1 << 16, 1 << 12, 1 << 10, 1000, 100, 10, 1];
+        let round = steps.into_iter().map(|step| most / step * step).find(|round| *round >= least);
+        round.unwrap_or(most).clamp(1 << 10, 4 << 20)
+    }
+
+    pub fn restart_interval(&self) -> usize {
+        let mean = ratio(self.entries as f64, self.restarts as f64);
+        // Blocks end between restart points.
+        if mean < 1.5 { 1 } else { (mean.ceil() as usize).next_multiple_of(16) }
+    }
+}
+
+/// Reads the blocks of a table that begin in `part` of its file. What is damaged is left out, and
+/// deletions and writes that newer ones have replaced, as a compaction does.
+pub fn read(
+    found: &Found,
+    part: Range<u64>,
+    seen: &mut Seen,
+    feed: &mut Feed<'_, '_>,
+    come_to: &dyn Fn(u64),
+) -> Option<()> {
+    let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
+    let table = Table::open(file, Fast::default()).ok()?;
+    let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
+    let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
+    let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
+    let (mut last, mut group) = (None::<Vec<u8>>, None::<(u64, u64)>);
+    seen.open = None;
+    // The first group of a part may have begun before it.
+    let mut is_whole = part.start == 0;
+    while let Ok(Some(block)) = blocks.next() {
+        let handle = block.handle;
+        if handle.offset < part.start {
+            continue;
+        }
+        if handle.offset >= part.end {
+            break;
+        }
+        let number = filters.map(|filters| filters.number_for(handle.offset));
+        if number != group.map(|(number, _)| number) {
+            if std::mem::replace(&mut is_whole, true) {
+                end_group(seen, filters.as_ref(), group);
+            }
+            group = number.map(|number| (number, 0));
+        }
+        let mut kind = [0];
+        let end = handle.offset + handle.size;
+        let is_known = table.reader().read_at(end, &mut kind).is_ok();
+        let Ok(contents) = table.read_data(handle, &mut buffers) else {
+            group = None;
+            continue;
+        };
+        let (mut entries, mut start, restarts) = (contents.entries(), 0, contents.restart_points());
+        let mut in_block = 0;
+        while let Ok(Some(entry)) = entries.next() {
+            in_block += 1;
+            start = entry.at;
+            let Some(key) = InternalKey::parse(entry.key) else { continue };
+            let is_old = last.as_deref() == Some(key.user_key);
+            if !is_old {
+                let last = last.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(key.user_key);
+            }
+            if !is_old && key.kind == KeyKind::Value {
+                feed.add(key.user_key, key.sequence, entry.value);
+            }
+        }
+        if let Some((_, entries)) = &mut group {
+            *entries += in_block;
+        }
+        let len = buffers.contents_len();
+        seen.block(len, start + 4 * restarts + 4);
+        seen.blocks += 1;
+        seen.entries += in_block;
+        seen.restarts += restarts as u64;
+        if is_known && kind[0] != 0 {
+            seen.compression = kind[0];
+        }
+        come_to(end);
+    }
+    if part.end >= found.len {
+        end_group(seen, filters.as_ref(), group);
+    }
+    Some(())
+}
+
+fn end_group(seen: &mut Seen, filters: Option<&Filters<'_>>, group: Option<(u64, u64)>) {
+    let Some((number, keys)) = group.filter(|(_, keys)| *keys > 0) else { return };
+    let filter = usize::try_from(number).ok().and_then(|number| filters?.filter(number));
+    let Some((&last, bits)) = filter.and_then(<[u8]>::split_last) else { return };
+    seen.filters += 1;
+    match last {
+        1..=30 => seen.settings.saw(bits.len() as u64 * 8, last.into(), keys),
+        _ => seen.others += 1,
+    }
+}
