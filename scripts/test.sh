@@ -68,6 +68,7 @@ steps=(
   'scripts/test_inspector.sh'
   'scripts/page.sh --test'
   'scripts/ffi.sh'
+  'scripts/bindings.sh python --quick'
   'scripts/hosts.sh'
   'scripts/cross.sh aarch64 s390x nehalem haswell'
   'scripts/supply_chain.sh --quick'

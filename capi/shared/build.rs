@@ -8,8 +8,9 @@ fn main() {
     // A host may close us while a policy of ours still lives.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // Where other crates are built with it the crate libc leaves this to std, which is not here.
-    let system = "-Wl,--push-state,--as-needed,-ldl,-lpthread,-lc,--pop-state";
-    println!("cargo:rustc-cdylib-link-arg={system}");
+    for option in ["-Wl,--as-needed", "-ldl", "-lpthread", "-lc"] {
+        println!("cargo:rustc-cdylib-link-arg={option}");
+    }
     link_soname(soname);
 }
 
