@@ -83,6 +83,7 @@ python_tests() {
   step "$("$1" --version): $(basename "$2")"
   work=$(mktemp -d)
   cp -r "$package/tests" "$work"
+  cp scripts/ribbon_reference.py "$work/tests"
   /usr/bin/python3 scripts/ffi/golden.py ctest/harness/golden_values.h >"$work/golden.txt"
   "$1" -m venv "$work/venv"
   local python=$work/venv/bin/python

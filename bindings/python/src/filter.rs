@@ -46,8 +46,8 @@ impl Filter {
         keys: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (filter, mut answers) = (self.bytes.as_bytes(py), Vec::new());
-        // A filter says itself how it was made: any policy reads it.
-        let reader = FilterPolicy::new(0);
+        // A filter says itself how it was made; such a policy reads both encodings.
+        let reader = FilterPolicy::ribbon(1);
         keys::in_batches(keys, |batch| {
             let start = answers.len();
             answers.try_reserve(batch.len()).map_err(no_memory)?;
@@ -98,9 +98,7 @@ impl Filter {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let filter = self.bytes.as_bytes(py);
-        let probes = filter.last().unwrap_or(&0);
-        format!("<leveldb_bloom.Filter: {} bytes, {probes} probes>", filter.len())
+        format!("<leveldb_bloom.Filter: {} bytes>", self.__len__(py))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (Py<PyBytes>,)) {

@@ -1,6 +1,9 @@
 //! `Policy`.
 
-use leveldb_bloom::{FilterBuilder, FilterPolicy, bits_per_key_for, false_positive_rate};
+use leveldb_bloom::{
+    Encoding, FilterBuilder, FilterPolicy, MAX_RIBBON_BITS_PER_KEY, bits_per_key_for,
+    false_positive_rate,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -22,10 +25,8 @@ impl Policy {
         if bits_per_key < 0 {
             return Err(PyValueError::new_err("bits_per_key is negative"));
         }
-        match encoding {
-            "bloom" => Ok(Policy { core: FilterPolicy::new(bits_per_key) }),
-            _ => Err(PyValueError::new_err(format!("encoding is 'bloom', not {encoding:?}"))),
-        }
+        let core = FilterPolicy::new(bits_per_key).with_encoding(encoding_of(encoding)?);
+        Ok(Policy { core })
     }
 
     #[classmethod]
@@ -39,7 +40,13 @@ impl Policy {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(PyValueError::new_err("a false-positive rate lies between 0 and 1"));
         }
-        let bits = bits_per_key_for(rate, keys).ok_or_else(|| {
+        let bits = match encoding_of(encoding)? {
+            Encoding::Bloom => bits_per_key_for(rate, keys),
+            Encoding::Ribbon => {
+                (1..=MAX_RIBBON_BITS_PER_KEY).find(|&bits| ribbon_rate(bits) <= rate)
+            }
+        };
+        let bits = bits.ok_or_else(|| {
             PyValueError::new_err(format!(
                 "no number of bits per key gives a rate of {rate} in a filter of {keys} keys"
             ))
@@ -54,7 +61,10 @@ impl Policy {
 
     #[getter]
     fn encoding(&self) -> &'static str {
-        "bloom"
+        match self.core.encoding() {
+            Encoding::Bloom => "bloom",
+            Encoding::Ribbon => "ribbon",
+        }
     }
 
     #[getter]
@@ -72,7 +82,10 @@ impl Policy {
     }
 
     fn false_positive_rate(&self, num_keys: usize) -> f64 {
-        false_positive_rate(self.core.bits_per_key(), num_keys)
+        match self.core.encoding() {
+            Encoding::Bloom => false_positive_rate(self.core.bits_per_key(), num_keys),
+            Encoding::Ribbon => ribbon_rate(self.core.bits_per_key()),
+        }
     }
 
     fn create_filter(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<Filter> {
@@ -91,4 +104,17 @@ impl Policy {
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (i32, &'static str)) {
         (py.get_type::<Policy>(), (self.bits_per_key(), self.encoding()))
     }
+}
+
+fn encoding_of(name: &str) -> PyResult<Encoding> {
+    match name {
+        "bloom" => Ok(Encoding::Bloom),
+        "ribbon" => Ok(Encoding::Ribbon),
+        _ => Err(PyValueError::new_err(format!("encoding is 'bloom' or 'ribbon', not {name:?}"))),
+    }
+}
+
+/// The false-positive rate of ribbon filters, however many keys they have.
+fn ribbon_rate(bits_per_key: i32) -> f64 {
+    0.5_f64.powi(bits_per_key)
 }

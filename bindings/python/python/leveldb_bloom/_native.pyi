@@ -25,6 +25,8 @@ __all__ = ["Builder", "Filter", "FilterInfo", "Policy", "__version__"]
 
 __version__: Final[str]
 
+_Encoding = Literal["bloom", "ribbon"]
+
 class _ArrowArray(Protocol):
     """An array or a chunked array of pyarrow."""
 
@@ -38,14 +40,19 @@ _Keys = Union[Iterable[Buffer], _ArrowArray]
 class Policy:
     """How filters are made. Immutable; equal policies make equal filters."""
 
-    def __new__(cls, bits_per_key: int = 10, encoding: Literal["bloom"] = "bloom") -> Policy:
-        """bits_per_key: 10 gives about 1 % false positives. 0 is one probe, in filters of 64 bits.
+    def __new__(cls, bits_per_key: int = 10, encoding: _Encoding = "bloom") -> Policy:
+        """encoding="bloom" makes LevelDB's own filters, byte for byte; ten bits per key give about 1 %
+        false positives. 0 is one probe, in filters of 64 bits.
+
+        encoding="ribbon" makes filters in which one absent key in 2**bits_per_key passes, whatever the
+        keys look like; it takes 1 to 13, and what lies beyond as these. LevelDB takes such a filter for
+        one that may hold any key. They cannot be united.
 
         ValueError for a negative number and an unknown encoding.
         """
 
     @classmethod
-    def for_rate(cls, rate: float, *, keys: int, encoding: Literal["bloom"] = "bloom") -> Policy:
+    def for_rate(cls, rate: float, *, keys: int, encoding: _Encoding = "bloom") -> Policy:
         """The fewest bits per key that give a false-positive rate of at most `rate`, which is between 0
         and 1, in a filter of so many keys. ValueError if none do.
         """
@@ -53,10 +60,10 @@ class Policy:
     @property
     def bits_per_key(self) -> int: ...
     @property
-    def encoding(self) -> str: ...
+    def encoding(self) -> _Encoding: ...
     @property
     def probes(self) -> int:
-        """How many bits a key sets, and a query reads."""
+        """How many bits a key sets, and a query reads, in LevelDB's encoding."""
 
     @property
     def kernel(self) -> str:
@@ -77,7 +84,7 @@ class Policy:
 
 @final
 class Filter:
-    """The bytes of a filter, made here or read from a database. Immutable.
+    """The bytes of a filter, made here or read from a database, of either encoding. Immutable.
 
     len() is the number of bytes, bytes() are the bytes. Filters of equal bytes are equal.
     """
@@ -105,8 +112,8 @@ class Filter:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __or__(self, other: Filter, /) -> Filter:
-        """The filter of both filters' keys; ValueError unless both have the same length and number of
-        probes. `|=` makes a new filter, too.
+        """The filter of both filters' keys; ValueError unless both are bloom filters of the same length
+        and number of probes. `|=` makes a new filter, too.
         """
 
     def __ror__(self, other: Filter, /) -> Filter: ...
@@ -114,7 +121,7 @@ class Filter:
 
 @final
 class FilterInfo:
-    """What can be read from a filter's bytes."""
+    """What can be read from a filter's bytes as LevelDB reads them: a ribbon filter matches every key."""
 
     @property
     def probes(self) -> int:
@@ -140,7 +147,8 @@ class FilterInfo:
 
 @final
 class Builder:
-    """Collects keys as they come, and makes their filter. Keeps four bytes for each key.
+    """Collects keys as they come, and makes their filter. Keeps four bytes for each key (for
+    ribbon filters twelve).
 
     Parts of one filter can be built in many places: let each finish with the same total number of
     keys. The union of the parts is then, byte for byte, the filter of all keys.
