@@ -33,7 +33,8 @@ foreach(pair runtime:${shared_name}:--strip-unneeded
     endif()
   endif()" COMPONENT ${component})
 endforeach()
-install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.cc
+install(FILES include/leveldb_bloom.h include/leveldb_bloom.cdef.h include/leveldb_bloom_policy.h
+  include/leveldb_bloom_policy.cc
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 if(LEVELDB_BLOOM_COMMAND)
   install(PROGRAMS "${command_dir}/leveldb-bloom" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)

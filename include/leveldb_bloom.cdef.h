@@ -9,7 +9,9 @@ enum {
   LEVELDB_BLOOM_INVALID_ARGUMENT = 1,
   LEVELDB_BLOOM_TOO_LARGE = 2,
   LEVELDB_BLOOM_NO_MEMORY = 3,
-  LEVELDB_BLOOM_MISMATCH = 4
+  LEVELDB_BLOOM_MISMATCH = 4,
+  LEVELDB_BLOOM_ENCODING_BLOOM = 0,
+  LEVELDB_BLOOM_ENCODING_RIBBON = 1
 };
 
 struct leveldb_bloom_builder;
@@ -42,7 +44,7 @@ struct leveldb_bloom_info {
   uint64_t bits;
   uint64_t bits_set;
   uint32_t probes;
-  uint32_t reserved;
+  uint32_t encoding;
   double fill;
   double estimated_keys;
   double false_positive_rate;
@@ -66,11 +68,17 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
 
 void leveldb_filterpolicy_destroy(struct leveldb_filterpolicy_t *policy);
 
+struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_create_ribbon(int bits_per_key);
+
 struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_key);
 
 const char *leveldb_bloom_active(void);
 
 struct leveldb_bloom_policy *leveldb_bloom_policy_create(int bits_per_key);
+
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_ribbon(int bits_per_key);
+
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_default(int bits_per_key);
 
 void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
 
@@ -178,11 +186,16 @@ size_t leveldb_bloom_filters_may_match(const char *key,
                                        size_t num_filters,
                                        uint8_t *results);
 
-uint8_t leveldb_bloom_hash_may_match(uint32_t hash, const char *filter, size_t filter_length);
+uint8_t leveldb_bloom_hash_may_match(uint32_t hash,
+                                     const char *filter,
+                                     size_t filter_length);
 
-uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
+uint32_t leveldb_bloom_hash(const char *key,
+                            size_t key_length);
 
 struct leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key);
+
+struct leveldb_bloom_builder *leveldb_bloom_builder_create_ribbon(int bits_per_key);
 
 void leveldb_bloom_builder_destroy(struct leveldb_bloom_builder *builder);
 

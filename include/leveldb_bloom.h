@@ -6,6 +6,7 @@
  *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
  *     of libleveldb, and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
+ *   - the *_create_ribbon functions: a second encoding, for keys to which LevelDB's filter is blind;
  *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
  *     pointers, from flat memory (offsets or keys of one length), or key by key with a builder;
  *   - leveldb_bloom_inspect, leveldb_bloom_positions: what a filter's bytes say.
@@ -31,7 +32,7 @@
  * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
  * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL.
  *
- * When not to use a bloom filter policy: with a comparator that treats keys of different bytes as
+ * When not to use a filter policy: with a comparator that treats keys of different bytes as
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
  * database would no longer find such keys.
  *
@@ -39,7 +40,8 @@
  * is created, the policy appends lines of JSON there: when it is created, when it is first used, and
  * when it is destroyed or the process exits. They say what it made and answered, and how its filters
  * reached the database. Otherwise the library only writes that it refuses a value of
- * LEVELDB_BLOOM_KERNEL, or why it stops a program that it cannot serve.
+ * LEVELDB_BLOOM_KERNEL or LEVELDB_BLOOM_ENCODING, that ribbon filters are not made where they were
+ * asked for, or why it stops a program that it cannot serve.
  *
  * Generated from the Rust sources in capi/; change those.
  */
@@ -75,12 +77,23 @@
 #define LEVELDB_BLOOM_NO_MEMORY 3
 
 /**
- * Two filters do not have the same length and number of probes.
+ * Two filters do not have the same length and number of probes, or are ribbon filters.
  */
 #define LEVELDB_BLOOM_MISMATCH 4
 
 /**
- * Collects keys as they come, four bytes each, and makes their filter. For one thread at a time.
+ * A filter of LevelDB's own encoding.
+ */
+#define LEVELDB_BLOOM_ENCODING_BLOOM 0
+
+/**
+ * A ribbon filter.
+ */
+#define LEVELDB_BLOOM_ENCODING_RIBBON 1
+
+/**
+ * Collects keys as they come, four bytes each (twelve for ribbon filters), and makes their filter. For
+ * one thread at a time.
  */
 struct leveldb_bloom_builder;
 
@@ -90,8 +103,8 @@ struct leveldb_bloom_builder;
 struct leveldb_filterpolicy_t;
 
 /**
- * A bloom filter policy: how many bits to spend on a key. Immutable, so that any number of
- * threads may use one at once.
+ * A filter policy: how many bits to spend on a key, and how filters are written. Immutable, so that
+ * any number of threads may use one at once.
  */
 struct leveldb_bloom_policy;
 
@@ -167,23 +180,25 @@ struct leveldb_bloom_info {
   uint64_t bits_set;
   /**
    * The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one of
-   * fewer than two bytes, which has no bits, matches none.
+   * fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of its
+   * columns, 1 to 13.
    */
   uint32_t probes;
   /**
-   * 0.
+   * LEVELDB_BLOOM_ENCODING_BLOOM or LEVELDB_BLOOM_ENCODING_RIBBON.
    */
-  uint32_t reserved;
+  uint32_t encoding;
   /**
    * bits_set / bits; 0 if there are none.
    */
   double fill;
   /**
-   * About how many different keys were added. Infinite if the filter matches every key.
+   * About how many different keys were added. Infinite if the filter matches every key. Of a ribbon
+   * filter, which does not tell, the most that one of its length is made for.
    */
   double estimated_keys;
   /**
-   * The expected false-positive rate, from the fill.
+   * The expected false-positive rate, from the fill. Of a ribbon filter, 2^-probes.
    */
   double false_positive_rate;
 };
@@ -205,6 +220,10 @@ extern "C" {
  * Do not use a bloom filter policy with a comparator that treats keys of different bytes as equal
  * (one that ignores case or trailing spaces, for example): the filter knows the bytes, and LevelDB
  * would not find such keys.
+ *
+ * With the environment variable LEVELDB_BLOOM_ENCODING=ribbon it is the policy of
+ * leveldb_bloom_filterpolicy_create_ribbon, and so is leveldb::NewBloomFilterPolicy's. Another value
+ * than this and "bloom" is refused, once, on stderr.
  *
  * \param bits_per_key As for leveldb_bloom_policy_create.
  * \return The policy; NULL if there is no memory, which LevelDB takes for "no filter".
@@ -246,9 +265,22 @@ struct leveldb_filterpolicy_t *leveldb_filterpolicy_create(void *state,
 void leveldb_filterpolicy_destroy(struct leveldb_filterpolicy_t *policy);
 
 /**
+ * leveldb_filterpolicy_create_bloom with ribbon filters (see leveldb_bloom_policy_create_ribbon).
+ *
+ * Where that function hands LevelDB's own policy back, because nothing is known of its std::string or
+ * because it is a fork with other filters, this one does, too, and says so, once, on stderr. Its
+ * filters are then LevelDB's.
+ *
+ * \param bits_per_key As for leveldb_bloom_policy_create_ribbon.
+ * \return As leveldb_filterpolicy_create_bloom.
+ */
+struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_create_ribbon(int bits_per_key);
+
+/**
  * LevelDB's bloom filter policy that the whole process shares. It lives as long as the process, so
  * that no database can outlive it: leveldb_filterpolicy_destroy and C++'s delete do nothing to it. For
- * one LevelDB library, which has to stay loaded.
+ * one LevelDB library, which has to stay loaded. Its encoding is the one that LEVELDB_BLOOM_ENCODING
+ * named at the first call for this number of bits.
  *
  * \param bits_per_key As for leveldb_bloom_policy_create.
  * \return The same pointer for the same number of bits; NULL if there is no memory.
@@ -278,6 +310,33 @@ const char *leveldb_bloom_active(void);
 struct leveldb_bloom_policy *leveldb_bloom_policy_create(int bits_per_key);
 
 /**
+ * Creates a policy that writes ribbon filters, and reads these and LevelDB's own. Their false-positive
+ * rate is 2^-bits_per_key, whatever the keys look like: LevelDB's own filters are blind to keys that
+ * are numbers in order, and with 10 bits let 3 to 100 % of absent ones pass. The policy has LevelDB's
+ * name. A database may hold filters of both kinds, and every LevelDB reads it: to one that does not
+ * know the encoding such a filter may hold any key, so that it finds all keys, and reads more.
+ *
+ * Every function that takes a policy takes this one. LevelDB's own encoding is written for no keys,
+ * and where a ribbon filter cannot be made: without memory for its equations (some 30 bytes a key, for
+ * more than 64 keys), for 2^31 keys and more, and for one list of keys in very many.
+ *
+ * \param bits_per_key 10 gives 0.1 % of false positives, in the space of LevelDB's own filter. Below 1
+ * acts as 1, and above 13 as 13.
+ * \return The policy; NULL if there is no memory.
+ */
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_ribbon(int bits_per_key);
+
+/**
+ * Creates a policy as LevelDB's own names make it in this process: with the encoding that the
+ * environment variable LEVELDB_BLOOM_ENCODING names, "bloom" or "ribbon"; LevelDB's own where it is
+ * not set. Another value is refused, once, on stderr.
+ *
+ * \param bits_per_key As for leveldb_bloom_policy_create, or leveldb_bloom_policy_create_ribbon.
+ * \return The policy; NULL if there is no memory.
+ */
+struct leveldb_bloom_policy *leveldb_bloom_policy_create_default(int bits_per_key);
+
+/**
  * Destroys a policy that nobody uses any more.
  *
  * \param policy May be NULL. A shared policy stays.
@@ -304,7 +363,7 @@ void leveldb_bloom_policy_destroy(struct leveldb_bloom_policy *policy);
  * Only functions that are given the policy know the transform. Builders, and functions that take no
  * policy, such as leveldb_bloom_key_may_match, use the bytes as they are and would not find the
  * keys of its filters: pass canonical forms to them, or call
- * `leveldb_bloom_vtable()->key_may_match(policy, ...)`.
+ * `leveldb_bloom_vtable()->key_may_match(policy, ...)`. Its filters have LevelDB's own encoding.
  *
  * \param bits_per_key As for leveldb_bloom_policy_create.
  * \param name The policy's name, which is copied. LevelDB stores it in its tables and ignores
@@ -332,7 +391,7 @@ struct leveldb_bloom_policy *leveldb_bloom_policy_create_transformed(int bits_pe
 /**
  * Creates a policy with the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to
  * Java give to this same filter. Use it as the state of the callbacks to read and write their
- * databases.
+ * databases. Its filters have LevelDB's own encoding.
  *
  * Not for data that LevelDB itself wrote under this name before 1.18. There, on most machines, keys
  * had other hashes if one of the bytes after their last whole group of four is 0x80 or above; such
@@ -377,7 +436,7 @@ const struct leveldb_bloom_vtable *leveldb_bloom_vtable(void);
  *
  * \param policy May be NULL.
  * \param num_keys The number of keys.
- * \return The length in bytes, the last byte (the number of probes) included. 0 if `policy` is NULL
+ * \return The length in bytes, the last byte included. 0 if `policy` is NULL
  * or the size cannot be represented.
  */
 size_t leveldb_bloom_filter_size(const struct leveldb_bloom_policy *policy, size_t num_keys);
@@ -409,7 +468,8 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 void leveldb_bloom_free(void *memory);
 
 /**
- * Writes a filter into memory of the caller's. Allocates nothing, unless the policy is transformed.
+ * Writes a filter into memory of the caller's. Allocates nothing, unless the policy is transformed, or
+ * writes a ribbon filter of more than 64 keys.
  *
  * \param policy The policy.
  * \param keys The keys.
@@ -483,12 +543,13 @@ int leveldb_bloom_fill_filter_fixed(const struct leveldb_bloom_policy *policy,
                                     size_t filter_length);
 
 /**
- * Queries a filter for a key.
+ * Queries a filter for a key. The functions without a policy read both encodings, LevelDB's own and
+ * ribbon, except for leveldb_bloom_hash_may_match.
  *
  * \param key The key.
  * \param key_length Its length.
- * \param filter The filter, which may be any bytes: fewer than two match nothing, and a last byte
- * (the number of probes) of 0 or above 30 matches everything.
+ * \param filter The filter, which may be any bytes: fewer than two match nothing. A last byte of 1 to 30
+ * is the number of probes, and one of 32 to 239 that of a ribbon filter; others match everything.
  * \param filter_length Its length.
  * \return 1 if the key may be among those that the filter was made from, 0 if it certainly is not.
  */
@@ -589,23 +650,27 @@ size_t leveldb_bloom_filters_may_match(const char *key,
 
 /**
  * leveldb_bloom_key_may_match for a key of which the hash is known. For callers that query many
- * filters for the same key, one after another.
+ * filters for the same key, one after another. Knows LevelDB's own encoding only: a ribbon filter may
+ * hold any key.
  *
  * \param hash The key's leveldb_bloom_hash.
  * \param filter The filter.
  * \param filter_length Its length.
  * \return As leveldb_bloom_key_may_match.
  */
-uint8_t leveldb_bloom_hash_may_match(uint32_t hash, const char *filter, size_t filter_length);
+uint8_t leveldb_bloom_hash_may_match(uint32_t hash,
+                                     const char *filter,
+                                     size_t filter_length);
 
 /**
- * The hash by which a filter knows a key: LevelDB's Hash with the seed 0xbc9f1d34.
+ * The hash by which a filter of LevelDB's own encoding knows a key: LevelDB's Hash with the seed 0xbc9f1d34.
  *
  * \param key The key.
  * \param key_length Its length.
  * \return The hash.
  */
-uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
+uint32_t leveldb_bloom_hash(const char *key,
+                            size_t key_length);
 
 /**
  * Creates a builder with no key yet.
@@ -618,6 +683,15 @@ uint32_t leveldb_bloom_hash(const char *key, size_t key_length);
  * \return The builder, for the caller to destroy; NULL if there is no memory.
  */
 struct leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key);
+
+/**
+ * leveldb_bloom_builder_create for ribbon filters (see leveldb_bloom_policy_create_ribbon). They
+ * cannot be united.
+ *
+ * \param bits_per_key As for leveldb_bloom_policy_create_ribbon.
+ * \return As leveldb_bloom_builder_create.
+ */
+struct leveldb_bloom_builder *leveldb_bloom_builder_create_ribbon(int bits_per_key);
 
 /**
  * Destroys a builder.
@@ -711,14 +785,14 @@ int leveldb_bloom_builder_finish(struct leveldb_bloom_builder *builder,
 
 /**
  * Adds the keys of a filter to another one. Both must have the same length and number of probes, as
- * filters of one policy for the same number of keys have.
+ * filters of one policy for the same number of keys have. Ribbon filters cannot be united.
  *
  * \param into The filter that becomes the union.
  * \param into_length Its length.
  * \param from The other filter.
  * \param from_length Its length.
- * \return LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ or have
- * fewer than two bytes, which hold no bits; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
+ * \return LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ, have
+ * fewer than two bytes, which hold no bits, or are ribbon filters; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
  * length.
  */
 int leveldb_bloom_union(char *into,
@@ -749,8 +823,8 @@ int leveldb_bloom_inspect(const char *filter,
  * \param filter_length Its length.
  * \param positions Receives up to `capacity` positions; may be NULL.
  * \param capacity How many there is room for.
- * \return How many there are: k, at most 30; or 0 if the filter matches every key, or none, without
- * reading a bit.
+ * \return How many there are: k, at most 30; or 0 if the filter is a ribbon filter, or matches every
+ * key, or none, without reading a bit.
  */
 size_t leveldb_bloom_positions(const char *key,
                                size_t key_length,
@@ -760,7 +834,8 @@ size_t leveldb_bloom_positions(const char *key,
                                size_t capacity);
 
 /**
- * The expected false-positive rate of a filter. Includes what the textbook's formula leaves out: at
+ * The expected false-positive rate of a filter of LevelDB's own encoding, for keys that are not numbers
+ * in order. (Of a ribbon filter it is 2^-bits_per_key for any keys.) Includes what the textbook's formula leaves out: at
  * least 64 bits, at most 30 probes, small filters, and a hash of 32 bits, because of which no number
  * of bits helps with tens of millions of keys in one filter.
  *
@@ -776,7 +851,8 @@ double leveldb_bloom_false_positive_rate(int bits_per_key,
                                          size_t num_keys);
 
 /**
- * The fewest bits per key that give a false-positive rate, by leveldb_bloom_false_positive_rate. More
+ * The fewest bits per key that give a false-positive rate, by leveldb_bloom_false_positive_rate, and so
+ * in LevelDB's own encoding. More
  * are not always better: with one or two keys, or hundreds of millions, 44 bits have more false
  * positives than 10.
  *

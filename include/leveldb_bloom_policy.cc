@@ -1,4 +1,4 @@
-// leveldb::NewBloomFilterPolicy on leveldb_bloom, for those who build LevelDB themselves: compile
+// leveldb::NewBloomFilterPolicy on leveldb_bloom, and leveldb_bloom::NewRibbonFilterPolicy, for those who build LevelDB themselves: compile
 // this file in place of util/bloom.cc, with LevelDB's own flags and headers, and link
 // libleveldb_bloom.a. C++11; exceptions and RTTI may be off.
 //
@@ -21,6 +21,7 @@
 #include "leveldb/filter_policy.h"
 #include "leveldb/slice.h"
 #include "leveldb_bloom.h"
+#include "leveldb_bloom_policy.h"
 
 // Tells leveldb_bloom_active that the NewBloomFilterPolicy it finds in the link is this one.
 extern "C" {
@@ -53,9 +54,8 @@ static_assert(std::is_standard_layout<Slice>::value &&
 
 class LeveldbBloomPolicy : public FilterPolicy {
  public:
-  explicit LeveldbBloomPolicy(int bits_per_key)
-      : policy_(leveldb_bloom_policy_create(bits_per_key)),
-        callbacks_(leveldb_bloom_vtable()) {}
+  explicit LeveldbBloomPolicy(leveldb_bloom_policy* policy)
+      : policy_(policy), callbacks_(leveldb_bloom_vtable()) {}
 
   ~LeveldbBloomPolicy() override { leveldb_bloom_policy_destroy(policy_); }
 
@@ -96,7 +96,11 @@ class LeveldbBloomPolicy : public FilterPolicy {
 }  // namespace
 
 const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) {
-  return new LeveldbBloomPolicy(bits_per_key);
+  return new LeveldbBloomPolicy(leveldb_bloom_policy_create_default(bits_per_key));
 }
 
 }  // namespace leveldb
+
+const leveldb::FilterPolicy* leveldb_bloom::NewRibbonFilterPolicy(int bits_per_key) {
+  return new leveldb::LeveldbBloomPolicy(leveldb_bloom_policy_create_ribbon(bits_per_key));
+}

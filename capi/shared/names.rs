@@ -12,6 +12,10 @@ use leveldb_bloom_capi::host::{self, CxxPolicy, Link};
 /// (one that ignores case or trailing spaces, for example): the filter knows the bytes, and LevelDB
 /// would not find such keys.
 ///
+/// With the environment variable LEVELDB_BLOOM_ENCODING=ribbon it is the policy of
+/// leveldb_bloom_filterpolicy_create_ribbon, and so is leveldb::NewBloomFilterPolicy's. Another value
+/// than this and "bloom" is refused, once, on stderr.
+///
 /// \param bits_per_key As for leveldb_bloom_policy_create.
 /// \return The policy; NULL if there is no memory, which LevelDB takes for "no filter".
 #[unsafe(no_mangle)]
@@ -74,9 +78,29 @@ pub extern "C" fn new_bloom_filter_policy(bits_per_key: c_int) -> *mut CxxPolicy
     host::new_bloom_filter_policy(bits_per_key, Link::default())
 }
 
+/// leveldb_filterpolicy_create_bloom with ribbon filters (see leveldb_bloom_policy_create_ribbon).
+///
+/// Where that function hands LevelDB's own policy back, because nothing is known of its std::string or
+/// because it is a fork with other filters, this one does, too, and says so, once, on stderr. Its
+/// filters are then LevelDB's.
+///
+/// \param bits_per_key As for leveldb_bloom_policy_create_ribbon.
+/// \return As leveldb_filterpolicy_create_bloom.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_filterpolicy_create_ribbon(bits_per_key: c_int) -> *mut CxxPolicy {
+    host::new_ribbon_filter_policy(bits_per_key, Link::default())
+}
+
+/// `leveldb_bloom::NewRibbonFilterPolicy(int)`; <leveldb_bloom_policy.h> declares it for C++.
+#[unsafe(export_name = "_ZN13leveldb_bloom21NewRibbonFilterPolicyEi")]
+pub extern "C" fn new_ribbon_filter_policy(bits_per_key: c_int) -> *mut CxxPolicy {
+    host::new_ribbon_filter_policy(bits_per_key, Link::default())
+}
+
 /// LevelDB's bloom filter policy that the whole process shares. It lives as long as the process, so
 /// that no database can outlive it: leveldb_filterpolicy_destroy and C++'s delete do nothing to it. For
-/// one LevelDB library, which has to stay loaded.
+/// one LevelDB library, which has to stay loaded. Its encoding is the one that LEVELDB_BLOOM_ENCODING
+/// named at the first call for this number of bits.
 ///
 /// \param bits_per_key As for leveldb_bloom_policy_create.
 /// \return The same pointer for the same number of bits; NULL if there is no memory.

@@ -10,7 +10,7 @@ pub const LEVELDB_BLOOM_INVALID_ARGUMENT: c_int = 1;
 pub const LEVELDB_BLOOM_TOO_LARGE: c_int = 2;
 /// There is no memory.
 pub const LEVELDB_BLOOM_NO_MEMORY: c_int = 3;
-/// Two filters do not have the same length and number of probes.
+/// Two filters do not have the same length and number of probes, or are ribbon filters.
 pub const LEVELDB_BLOOM_MISMATCH: c_int = 4;
 
 /// `Err` with one of the numbers above.
@@ -30,7 +30,7 @@ pub(crate) fn message(status: c_int) -> &'static CStr {
         LEVELDB_BLOOM_TOO_LARGE => c"the size of the filter cannot be represented",
         LEVELDB_BLOOM_NO_MEMORY => c"there is no memory",
         LEVELDB_BLOOM_MISMATCH => {
-            c"only filters of the same length and number of probes can be united"
+            c"only filters of LevelDB's encoding, of the same length and number of probes, can be united"
         }
         _ => c"this is no status of leveldb_bloom",
     }

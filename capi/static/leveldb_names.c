@@ -26,6 +26,7 @@ typedef policy *new_policy_fn(int bits_per_key);
 HIDDEN new_policy_fn leveldb_bloom_names_create_bloom;
 HIDDEN create_fn leveldb_bloom_names_create;
 HIDDEN void leveldb_bloom_names_destroy(policy *);
+new_policy_fn leveldb_bloom_filterpolicy_create_ribbon;
 
 /* Ours under names that nothing can override, to see whether something did. */
 static policy *our_new_policy(int bits_per_key) {
@@ -44,6 +45,13 @@ create_fn leveldb_filterpolicy_create __attribute__((weak, alias("our_create")))
 WEAK policy *leveldb_filterpolicy_create_bloom(int bits_per_key);
 policy *leveldb_filterpolicy_create_bloom(int bits_per_key) {
   return leveldb_bloom_names_create_bloom(bits_per_key);
+}
+
+/* Weak, because leveldb_bloom_policy.cc defines it, too. */
+WEAK policy *leveldb_new_ribbon_policy(int bits_per_key)
+    __asm__("_ZN13leveldb_bloom21NewRibbonFilterPolicyEi");
+policy *leveldb_new_ribbon_policy(int bits_per_key) {
+  return leveldb_bloom_filterpolicy_create_ribbon(bits_per_key);
 }
 
 WEAK void leveldb_filterpolicy_destroy(policy *);

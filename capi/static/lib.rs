@@ -76,6 +76,12 @@ unsafe extern "C" fn leveldb_bloom_names_destroy(policy: *mut CxxPolicy) {
 
 /// As in the shared library.
 #[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_filterpolicy_create_ribbon(bits_per_key: c_int) -> *mut CxxPolicy {
+    host::new_ribbon_filter_policy(bits_per_key, link())
+}
+
+/// As in the shared library.
+#[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_filterpolicy_shared(bits_per_key: c_int) -> *mut CxxPolicy {
     host::shared_filter_policy(bits_per_key, link())
 }

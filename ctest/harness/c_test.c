@@ -230,6 +230,43 @@ static void test_builder(void) {
   leveldb_bloom_builder_destroy(other);
 }
 
+/* Ribbon filters, from every function that makes them. */
+static void test_ribbon(void) {
+  static const char two[] = "\xc2\x10\x04\x41\x20\x04\x03\x00\xb0";
+  static const struct leveldb_bloom_slice hello_world[] = {{"hello", 5}, {"world", 5}};
+  struct leveldb_bloom_policy *ribbon = leveldb_bloom_policy_create_ribbon(10),
+                              *by_default = leveldb_bloom_policy_create_default(10);
+  struct leveldb_bloom_builder *builder = leveldb_bloom_builder_create_ribbon(10);
+  struct leveldb_filterpolicy_t *filterpolicy = leveldb_bloom_filterpolicy_create_ribbon(10);
+  struct leveldb_bloom_info info;
+  const size_t length = leveldb_bloom_filter_size(ribbon, KEYS);
+  char *filter = malloc(length), *built = malloc(length), small[9];
+  size_t i;
+  CHECK_OK(leveldb_bloom_fill_filter(ribbon, hello_world, 2, small, 9));
+  CHECK(memcmp(small, two, 9) == 0);
+  CHECK_OK(leveldb_bloom_fill_filter(by_default, hello_world, 2, small, 9));
+  CHECK(memcmp(small, golden, 9) == 0);
+  CHECK_OK(leveldb_bloom_fill_filter(ribbon, slices, KEYS, filter, length));
+  CHECK_OK(leveldb_bloom_inspect(filter, length, &info));
+  CHECK(info.encoding == LEVELDB_BLOOM_ENCODING_RIBBON && info.probes == 10);
+  for (i = 0; i < KEYS; i++) {
+    CHECK_OK(leveldb_bloom_builder_add(builder, keys[i], KEY_LENGTH));
+    CHECK(leveldb_bloom_key_may_match(keys[i], KEY_LENGTH, filter, length) == 1);
+  }
+  CHECK(leveldb_bloom_key_may_match("absent", 6, filter, length) == 0);
+  CHECK(leveldb_bloom_builder_filter_size(builder, 0) == length);
+  CHECK_OK(leveldb_bloom_builder_finish(builder, 0, built, length));
+  CHECK(memcmp(filter, built, length) == 0);
+  CHECK(leveldb_bloom_union(filter, length, built, length) == LEVELDB_BLOOM_MISMATCH);
+  CHECK(filterpolicy != NULL);
+  leveldb_filterpolicy_destroy(filterpolicy);
+  leveldb_bloom_builder_destroy(builder);
+  leveldb_bloom_policy_destroy(by_default);
+  leveldb_bloom_policy_destroy(ribbon);
+  free(filter);
+  free(built);
+}
+
 static void test_sizing(void) {
   const double rate = leveldb_bloom_false_positive_rate(10, 1000);
   CHECK(rate > 0.008 && rate < 0.009);
@@ -244,7 +281,8 @@ static void test_inside(void) {
   uint64_t positions[30];
   size_t i;
   CHECK_OK(leveldb_bloom_inspect(expected, LENGTH, &info));
-  CHECK(info.probes == 6 && info.bits == (LENGTH - 1) * 8 && info.fill > 0.4 && info.fill < 0.5);
+  CHECK(info.encoding == LEVELDB_BLOOM_ENCODING_BLOOM && info.probes == 6);
+  CHECK(info.bits == (LENGTH - 1) * 8 && info.fill > 0.4 && info.fill < 0.5);
   CHECK(info.fill == (double)info.bits_set / (double)info.bits);
   CHECK(info.estimated_keys > KEYS * 0.97 && info.estimated_keys < KEYS * 1.03);
   CHECK(info.false_positive_rate > 0.007 && info.false_positive_rate < 0.01);
@@ -351,6 +389,7 @@ int main(int argc, char **argv) {
       {"queries", test_queries},
       {"many filters", test_many_filters},
       {"builder", test_builder},
+      {"ribbon", test_ribbon},
       {"sizing", test_sizing},
       {"inside", test_inside},
       {"shared policies", test_shared},

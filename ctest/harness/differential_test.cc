@@ -101,6 +101,8 @@ TEST_P(DifferentialTest, RandomCases) {
     std::vector<Slice> queries = {Key(&random), Key(&random), Key(&random)};
     if (count > 0) queries.push_back(keys[random.Below(count)]);
     for (const std::string& of : filters) {
+      // Functions without a policy read it.
+      if (!GetParam().counts_queries && IsRibbon(of)) continue;
       for (const Slice& key : queries) {
         ASSERT_EQ(original->KeyMayMatch(key, of), door->KeyMayMatch(key, of))
             << "key " << ToHex(key) << ", filter " << ToHex(of);

@@ -17,6 +17,7 @@
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 #include <leveldb_bloom.h>
+#include <leveldb_bloom_policy.h>
 
 #include "statistics.h"
 
@@ -87,8 +88,8 @@ inline const leveldb_bloom_slice* AsC(const std::vector<Slice>& slices) {
 // The callback table, called as LevelDB's C API would.
 class CallbacksDoor : public Door {
  public:
-  explicit CallbacksDoor(int bits_per_key)
-      : policy_(NotNull(leveldb_bloom_policy_create(bits_per_key))) {}
+  explicit CallbacksDoor(leveldb_bloom_policy* policy) : policy_(NotNull(policy)) {}
+  explicit CallbacksDoor(int bits_per_key) : CallbacksDoor(leveldb_bloom_policy_create(bits_per_key)) {}
   ~CallbacksDoor() override { table_->destructor(policy_); }
 
   void AppendFilter(const std::vector<Slice>& keys, std::string* destination) const override {
@@ -153,19 +154,30 @@ class BufferDoor : public FunctionsDoor {
   }
 };
 
-inline leveldb_filterpolicy_t* PolicyOfCallbacks(
-    int bits_per_key, decltype(&leveldb_filterpolicy_create) create = leveldb_filterpolicy_create) {
+inline leveldb_filterpolicy_t* PolicyOf(leveldb_bloom_policy* state) {
   const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
-  return create(NotNull(leveldb_bloom_policy_create(bits_per_key)), table->destructor,
-                table->create_filter, table->key_may_match, table->name);
+  return leveldb_filterpolicy_create(NotNull(state), table->destructor, table->create_filter,
+                                     table->key_may_match, table->name);
 }
+
+inline leveldb_filterpolicy_t* PolicyOfCallbacks(int bits_per_key) {
+  return PolicyOf(leveldb_bloom_policy_create(bits_per_key));
+}
+
+// While this lives, LevelDB's own names make ribbon filters.
+class RibbonEnvironment {
+ public:
+  RibbonEnvironment() { setenv("LEVELDB_BLOOM_ENCODING", "ribbon", 1); }
+  ~RibbonEnvironment() { unsetenv("LEVELDB_BLOOM_ENCODING"); }
+};
 
 struct DoorKind {
   const char* name;
   std::unique_ptr<Door> (*open)(int bits_per_key);
   const char* route;
-  // Queries that name no policy cannot be counted.
+  // Queries that name no policy cannot be counted. They read both encodings.
   bool counts_queries;
+  bool is_ribbon = false;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const DoorKind& kind) { return out << kind.name; }
@@ -194,6 +206,42 @@ inline std::vector<DoorKind> Doors() {
   return doors;
 }
 
+// The same ways to ribbon filters.
+inline std::vector<DoorKind> RibbonDoors() {
+  using Opened = std::unique_ptr<Door>;
+  std::vector<DoorKind> doors = {
+      {"RibbonCpp", [](int bits) -> Opened {
+         return std::make_unique<PolicyDoor>(leveldb_bloom::NewRibbonFilterPolicy(bits));
+       }, "append-cxx11", true, true},
+      {"RibbonC", [](int bits) -> Opened {
+         return std::make_unique<PolicyDoor>(leveldb_bloom_filterpolicy_create_ribbon(bits));
+       }, "append-cxx11", true, true},
+      {"RibbonByEnvironment", [](int bits) -> Opened {
+         const RibbonEnvironment environment;
+         return std::make_unique<PolicyDoor>(leveldb::NewBloomFilterPolicy(bits));
+       }, "append-cxx11", true, true},
+      {"RibbonByDefault", [](int bits) -> Opened {
+         const RibbonEnvironment environment;
+         return std::make_unique<CallbacksDoor>(leveldb_bloom_policy_create_default(bits));
+       }, "callbacks", true, true},
+      {"RibbonFunctions", [](int bits) -> Opened {
+         return std::make_unique<FunctionsDoor>(leveldb_bloom_policy_create_ribbon(bits));
+       }, "callbacks", false, true},
+      {"RibbonBuffer", [](int bits) -> Opened {
+         return std::make_unique<BufferDoor>(leveldb_bloom_policy_create_ribbon(bits));
+       }, "buffer", false, true},
+      {"RibbonCallbacks", [](int bits) -> Opened {
+         return std::make_unique<CallbacksDoor>(leveldb_bloom_policy_create_ribbon(bits));
+       }, "callbacks", true, true},
+  };
+  if (kHasLevelDB) {
+    doors.push_back({"RibbonPolicyOfCallbacks", [](int bits) -> Opened {
+      return std::make_unique<PolicyDoor>(PolicyOf(leveldb_bloom_policy_create_ribbon(bits)));
+    }, "callbacks", true, true});
+  }
+  return doors;
+}
+
 // A door that compares its own count with the library's when it is closed: another filter that
 // answered in our place would be found out.
 class CountedDoor : public Door {
@@ -207,7 +255,9 @@ class CountedDoor : public Door {
     const std::vector<Line> lines = statistics_.Take();
     EXPECT_EQ(1u, lines.size()) << "one policy of the library";
     for (const Line& line : lines) {
-      EXPECT_EQ(std::max(bits_per_key_, 0), static_cast<int>(line.Number("bits_per_key")));
+      const int bits = kind_.is_ribbon ? std::min(std::max(bits_per_key_, 1), 13) : std::max(bits_per_key_, 0);
+      EXPECT_EQ(bits, static_cast<int>(line.Number("bits_per_key")));
+      EXPECT_EQ(kind_.is_ribbon ? "ribbon" : "bloom", line.Text("encoding"));
       EXPECT_EQ(filters_, line.Number("filters"));
       EXPECT_EQ(keys_, line.Number("keys"));
       EXPECT_EQ(filter_bytes_, line.Number("filter_bytes"));

@@ -39,6 +39,8 @@ TEST_P(GoldenTest, Filters) {
 TEST_P(GoldenTest, Answers) {
   CountedDoor door(GetParam(), 10);
   for (const GoldenAnswer& golden : kGoldenAnswers) {
+    // Functions without a policy read it.
+    if (!GetParam().counts_queries && IsRibbon(FromHex(golden.filter))) continue;
     EXPECT_EQ(golden.may_match, door.KeyMayMatch(FromHex(golden.key), FromHex(golden.filter)))
         << "key \"" << golden.key << "\", filter \"" << golden.filter << "\"";
   }

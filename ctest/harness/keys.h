@@ -39,6 +39,12 @@ inline std::string NumberKey(uint32_t number) {
   return key;
 }
 
+// A last byte of the second encoding, which LevelDB takes for "any key".
+inline bool IsRibbon(const leveldb::Slice& filter) {
+  const uint8_t last = filter.empty() ? 0 : static_cast<uint8_t>(filter[filter.size() - 1]);
+  return last >= 32 && last < 240;
+}
+
 inline std::vector<leveldb::Slice> Slices(const std::vector<std::string>& keys) {
   return std::vector<leveldb::Slice>(keys.begin(), keys.end());
 }

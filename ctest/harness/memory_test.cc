@@ -344,6 +344,32 @@ TEST_F(MemoryTest, ObjectMatchesEverything) {
   }
 }
 
+// LevelDB's filter stands in where memory for the equations is missing, and one that matches everything where
+// none can be made.
+TEST_F(MemoryTest, RibbonLosesNoKey) {
+  std::string destination;
+  destination.reserve(10000);
+  for (size_t count : {size_t{20}, size_t{64}, size_t{65}, size_t{kKeys}}) {
+    const std::vector<Slice> some(slices.begin(), slices.begin() + static_cast<long>(count));
+    const std::string wanted = BufferDoor(leveldb_bloom_policy_create_ribbon(10)).Filter(some);
+    FailEachCall([&](long succeed, long fail) {
+      const PolicyDoor door(leveldb_bloom::NewRibbonFilterPolicy(10));
+      bool failed = false;
+      for (int round = 0; round < 2; round++) {
+        destination.clear();
+        const Memory seen = WithFailingMalloc(succeed, fail, [&] { door.AppendFilter(some, &destination); });
+        EXPECT_TRUE(destination == wanted || seen.failed > 0);
+        for (const Slice& key : some) {
+          if (!door.KeyMayMatch(key, destination)) return ADD_FAILURE() << "a key is lost", false;
+        }
+        failed = failed || seen.failed > 0;
+      }
+      // A small filter needs no memory.
+      return failed || (succeed == 0 && count <= 64);
+    });
+  }
+}
+
 // A string of the host's that cannot grow.
 
 class ExceptionTest : public testing::TestWithParam<int> {

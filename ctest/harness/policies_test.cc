@@ -120,17 +120,12 @@ class WithoutCase : public leveldb::Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
-leveldb_filterpolicy_t* PolicyOf(leveldb_bloom_policy* state) {
-  const struct leveldb_bloom_vtable* table = leveldb_bloom_vtable();
-  return leveldb_filterpolicy_create(state, table->destructor, table->create_filter, table->key_may_match,
-                                     table->name);
-}
-
 struct Kind {
   const char* name;
   const FilterPolicy* (*open)();
   const char* route;
   const leveldb::Comparator* comparator;
+  const char* encoding = "bloom";
 };
 
 class DatabaseTest : public testing::TestWithParam<Kind> {};
@@ -181,6 +176,7 @@ TEST_P(DatabaseTest, FindsEveryKey) {
   const std::vector<Line> lines = statistics.Take();
   ASSERT_EQ(1u, lines.size());
   EXPECT_EQ(kind.route, lines[0].Text("route"));
+  EXPECT_EQ(kind.encoding, lines[0].Text("encoding"));
   EXPECT_GE(lines[0].Number("keys"), size_t{kKeys});
   EXPECT_GE(lines[0].Number("queries"), size_t{2 * kKeys - 100});
   EXPECT_GT(lines[0].Number("negatives"), size_t{kKeys} * 95 / 100);
@@ -200,6 +196,13 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"Callbacks", [] { return Object(PolicyOfCallbacks(10)); }, "callbacks", nullptr},
         Kind{"Goleveldb", [] { return Object(PolicyOf(leveldb_bloom_policy_create_goleveldb(10))); },
              "callbacks", nullptr},
+        Kind{"Ribbon", [] { return leveldb_bloom::NewRibbonFilterPolicy(10); }, "append-cxx11", nullptr, "ribbon"},
+        Kind{"RibbonByEnvironment", [] {
+          const RibbonEnvironment environment;
+          return Object(leveldb_filterpolicy_create_bloom(10));
+        }, "append-cxx11", nullptr, "ribbon"},
+        Kind{"RibbonCallbacks", [] { return Object(PolicyOf(leveldb_bloom_policy_create_ribbon(10))); },
+             "callbacks", nullptr, "ribbon"},
         Kind{"Transformed", [] {
           return Object(PolicyOf(leveldb_bloom_policy_create_transformed(10, "harness.Lower", Lower, nullptr,
                                                                          nullptr)));
@@ -272,7 +275,9 @@ TEST(StackTest, SixteenKilobytesAreEnough) {
   for (int i = 0; i < 3000; i++) keys.push_back(NumberKey(i));
   static const std::vector<Slice> slices = Slices(keys);
   static bool works = false;
-  for (static DoorKind kind : Doors()) {
+  std::vector<DoorKind> doors = Doors();
+  for (const DoorKind& ribbon : RibbonDoors()) doors.push_back(ribbon);
+  for (static DoorKind kind : doors) {
     SCOPED_TRACE(kind.name);
     const auto run = [](void*) -> void* {
       const std::unique_ptr<Door> door = kind.open(10);

@@ -39,6 +39,27 @@ static void callbacks(void) {
   leveldb.filterpolicy_destroy(policy);
 }
 
+/* The same with ribbon filters. */
+static void ribbon_callbacks(void) {
+  void *ours = load_ours();
+  struct leveldb_api leveldb = loaded_leveldb(load(host_file, RTLD_LOCAL));
+  const struct leveldb_bloom_vtable *bloom = FIND(ours, leveldb_bloom_vtable)();
+  leveldb_filterpolicy_t *policy = leveldb.filterpolicy_create(
+      FIND(ours, leveldb_bloom_policy_create_ribbon)(10), bloom->destructor, bloom->create_filter,
+      bloom->key_may_match, bloom->name);
+  use_database(&leveldb, policy, directory, "database");
+  leveldb.filterpolicy_destroy(policy);
+}
+
+/* Our object with ribbon filters. */
+static void ribbon(void) {
+  void *ours = load_ours();
+  struct leveldb_api leveldb = loaded_leveldb(load(host_file, RTLD_LOCAL));
+  leveldb_filterpolicy_t *policy = FIND(ours, leveldb_bloom_filterpolicy_create_ribbon)(10);
+  use_database(&leveldb, policy, directory, "database");
+  leveldb.filterpolicy_destroy(policy);
+}
+
 /* Our policies in the host's options, destroyed by us and by the host. */
 static void created(void) {
   void *ours = load_ours();
@@ -119,7 +140,8 @@ int main(int argc, char **argv) {
   } ways[] = {
       {"callbacks", callbacks}, {"created", created},     {"created-first", created_first},
       {"closed", closed},       {"two-hosts", two_hosts}, {"hosts-own", hosts_own},
-      {"deep-bound", deep_bound}, {"custom", custom},
+      {"deep-bound", deep_bound}, {"custom", custom},   {"ribbon", ribbon},
+      {"ribbon-callbacks", ribbon_callbacks},
   };
   if (argc != 5 && argc != 6) die("usage: see loaded.c");
   ours_file = argv[2];

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from prover import prove
+from prover import RIBBON, prove
 
 ACTIVE, OURS = "active: leveldb_bloom (append-cxx11)", "made by: libleveldb_bloom"
 ORIGINAL = "active: original (another definition of leveldb_filterpolicy_create_bloom comes first)"
@@ -39,6 +39,16 @@ WHOLE = "-Wl,--whole-archive {a} -Wl,--no-whole-archive"
 @pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold"])
 @pytest.mark.parametrize("name", LINES)
 def test_line(name, linker, language, compiler, objects, settings, stock):
+    link_and_prove(name, linker, language, {}, compiler, objects, settings, stock)
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+@pytest.mark.parametrize("name", ["shared", "static", "wholly-static", "shared-second"])
+def test_ribbon(name, language, compiler, objects, settings, stock):
+    link_and_prove(name, "bfd", language, RIBBON, compiler, objects, settings, stock)
+
+
+def link_and_prove(name, linker, language, environment, compiler, objects, settings, stock):
     line, says = LINES[name]
     if linker == "mold" and "second" not in name:
         line = line.replace("{a}", WHOLE)
@@ -50,4 +60,5 @@ def test_line(name, linker, language, compiler, objects, settings, stock):
     words = [word for part in line.split()
              for word in (objects(language) if part == "objects" else [part])]
     program = compiler(f"{name}-{linker}-{language}", language, f"-fuse-ld={linker}", *words)
-    prove([program], [] if "second" in name else "append-cxx11", says, control=[stock(language)])
+    prove([program], [] if "second" in name else "append-cxx11", says, control=[stock(language)],
+          environment=environment)

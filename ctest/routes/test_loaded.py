@@ -15,6 +15,13 @@ def test_from_c(way, route, host, loaded, settings):
           environment=host.environment, control=[loaded, "hosts-own", "none", host.file])
 
 
+@pytest.mark.parametrize("way, route", [("ribbon", None), ("ribbon-callbacks", "callbacks")])
+def test_ribbon_from_c(way, route, host, loaded, settings):
+    """Policies that were made for it, whatever the environment says."""
+    prove([loaded, way, settings.shared, host.file], route or host.route, encoding="ribbon",
+          environment=host.environment, control=[loaded, "hosts-own", "none", host.file])
+
+
 @pytest.mark.parametrize("way, route", [("callbacks", "callbacks"), ("created", None)])
 def test_from_python(way, route, host, settings):
     program = [settings.python, ROUTES / "workload_ctypes.py"]

@@ -5,16 +5,20 @@ import sys
 import pytest
 
 from build import CTEST
-from prover import prove
+from prover import RIBBON, prove
 
 ROUTES = CTEST / "routes"
 ACTIVE = "active: leveldb_bloom ({})"
 OURS, THEIRS = "made by: libleveldb_bloom", "made by: libleveldb"
 
 
+ENCODINGS = pytest.mark.parametrize("encoding", [{}, RIBBON], ids=["bloom", "ribbon"])
+
+
+@ENCODINGS
 @pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize("name", ["debian", "lto", "libcxx"])
-def test_program(name, language, host_named, compiler, objects, settings, leveldb_sources):
+def test_program(name, language, encoding, host_named, compiler, objects, settings, leveldb_sources):
     host = host_named(name)
     program, = objects(language)[1:]
     if name == "libcxx":
@@ -26,7 +30,8 @@ def test_program(name, language, host_named, compiler, objects, settings, leveld
         arguments = objects(language)
     linked = compiler(f"on-{name}-{language}", language, *arguments, host.file,
                       f"-Wl,-rpath,{host.file.parent}", "-ldl")
-    prove([linked], host.route, [ACTIVE.format(host.route), OURS], preload=settings.shared)
+    prove([linked], host.route, [ACTIVE.format(host.route), OURS], preload=settings.shared,
+          environment=encoding)
 
 
 def test_type_information(compiler, objects, host_named, settings):
@@ -39,24 +44,28 @@ def test_type_information(compiler, objects, host_named, settings):
     assert [line for line in run.said if line.startswith("type: ") and line.endswith(", not Other")]
 
 
-def test_plyvel_of_debian(settings):
+@ENCODINGS
+def test_plyvel_of_debian(encoding, settings):
     prove([settings.python, ROUTES / "workload_plyvel.py"], "append-cxx11",
-          ["plyvel: /usr/lib/python3/dist-packages/plyvel"], preload=settings.shared)
+          ["plyvel: /usr/lib/python3/dist-packages/plyvel"], preload=settings.shared,
+          environment=encoding)
 
 
-def test_plyvel_of_pypi(settings, fetched):
+@ENCODINGS
+def test_plyvel_of_pypi(encoding, settings, fetched):
     folder = fetched("wheel")
     if sys.version_info >= (3, 13):
         pytest.skip("PyPI has no plyvel for this Python")
     prove([settings.python, ROUTES / "workload_plyvel.py"], "append-copy-on-write",
           [f"plyvel: {folder}/plyvel"], preload=settings.shared,
-          environment={"PYTHONPATH": str(folder)})
+          environment={"PYTHONPATH": str(folder), **encoding})
 
 
+@ENCODINGS
 @pytest.mark.parametrize("package", ["leveldown", "classic-level"])
-def test_node(package, settings, fetched):
+def test_node(package, encoding, settings, fetched):
     prove(["node", ROUTES / "workload.js", fetched("npm") / "node_modules" / package],
-          "append-copy-on-write", preload=settings.shared)
+          "append-copy-on-write", preload=settings.shared, environment=encoding)
 
 
 def test_loaded_for_itself(host, loaded, settings):

@@ -15,6 +15,7 @@ const PREFACE: &str = "\
  *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
  *     of libleveldb, and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
+ *   - the *_create_ribbon functions: a second encoding, for keys to which LevelDB's filter is blind;
  *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
  *     pointers, from flat memory (offsets or keys of one length), or key by key with a builder;
  *   - leveldb_bloom_inspect, leveldb_bloom_positions: what a filter's bytes say.
@@ -40,7 +41,7 @@ const PREFACE: &str = "\
  * leveldb_bloom_filters_may_match, leveldb_bloom_hash and _hash_may_match, leveldb_bloom_positions,
  * and key_may_match of the callbacks) treat it as empty. Each function says what else may be NULL.
  *
- * When not to use a bloom filter policy: with a comparator that treats keys of different bytes as
+ * When not to use a filter policy: with a comparator that treats keys of different bytes as
  * equal, such as one that ignores case or trailing spaces. The filter knows the exact bytes, and a
  * database would no longer find such keys.
  *
@@ -48,7 +49,8 @@ const PREFACE: &str = "\
  * is created, the policy appends lines of JSON there: when it is created, when it is first used, and
  * when it is destroyed or the process exits. They say what it made and answered, and how its filters
  * reached the database. Otherwise the library only writes that it refuses a value of
- * LEVELDB_BLOOM_KERNEL, or why it stops a program that it cannot serve.
+ * LEVELDB_BLOOM_KERNEL or LEVELDB_BLOOM_ENCODING, that ribbon filters are not made where they were
+ * asked for, or why it stops a program that it cannot serve.
  *
  * Generated from the Rust sources in capi/; change those.
  */";
@@ -90,8 +92,9 @@ fn the_header_is_the_generated_one() {
     ] {
         config.export.rename.insert(rust.into(), c.into());
     }
-    // C++ programs have <leveldb/filter_policy.h> for this one.
+    // C++ programs have <leveldb/filter_policy.h> and <leveldb_bloom_policy.h> for these.
     config.export.exclude.push("_ZN7leveldb20NewBloomFilterPolicyEi".into());
+    config.export.exclude.push("_ZN13leveldb_bloom21NewRibbonFilterPolicyEi".into());
     let mut generated = Vec::new();
     // In the order of the header.
     let sources = [

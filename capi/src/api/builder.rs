@@ -4,17 +4,18 @@ use alloc::boxed::Box;
 use core::ffi::{c_char, c_int};
 use core::iter;
 
-use leveldb_bloom::{FilterBuilder, FilterPolicy};
+use leveldb_bloom::{Encoding, FilterBuilder, FilterInfo};
 
-use crate::diagnosis::kernel;
 use crate::door::{self, Keys, array_mut, bytes};
 use crate::memory;
+use crate::policy;
 use crate::status::{
     self, LEVELDB_BLOOM_INVALID_ARGUMENT, LEVELDB_BLOOM_MISMATCH, LEVELDB_BLOOM_NO_MEMORY,
     LEVELDB_BLOOM_OK, LEVELDB_BLOOM_TOO_LARGE, Result,
 };
 
-/// Collects keys as they come, four bytes each, and makes their filter. For one thread at a time.
+/// Collects keys as they come, four bytes each (twelve for ribbon filters), and makes their filter. For
+/// one thread at a time.
 pub struct Builder(FilterBuilder);
 
 impl Builder {
@@ -38,10 +39,21 @@ impl Builder {
 /// \return The builder, for the caller to destroy; NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_builder_create(bits_per_key: c_int) -> Option<Box<Builder>> {
-    memory::boxed(|| {
-        let policy = FilterPolicy::with_kernel(bits_per_key, kernel::for_policy());
-        Builder(FilterBuilder::new(policy))
-    })
+    create(bits_per_key, Encoding::Bloom)
+}
+
+/// leveldb_bloom_builder_create for ribbon filters (see leveldb_bloom_policy_create_ribbon). They
+/// cannot be united.
+///
+/// \param bits_per_key As for leveldb_bloom_policy_create_ribbon.
+/// \return As leveldb_bloom_builder_create.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_builder_create_ribbon(bits_per_key: c_int) -> Option<Box<Builder>> {
+    create(bits_per_key, Encoding::Ribbon)
+}
+
+fn create(bits_per_key: c_int, encoding: Encoding) -> Option<Box<Builder>> {
+    memory::boxed(|| Builder(FilterBuilder::new(policy::core(bits_per_key, encoding))))
 }
 
 /// Destroys a builder.
@@ -182,14 +194,14 @@ pub unsafe extern "C" fn leveldb_bloom_builder_finish(
 }
 
 /// Adds the keys of a filter to another one. Both must have the same length and number of probes, as
-/// filters of one policy for the same number of keys have.
+/// filters of one policy for the same number of keys have. Ribbon filters cannot be united.
 ///
 /// \param into The filter that becomes the union.
 /// \param into_length Its length.
 /// \param from The other filter.
 /// \param from_length Its length.
-/// \return LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ or have
-/// fewer than two bytes, which hold no bits; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
+/// \return LEVELDB_BLOOM_OK; or LEVELDB_BLOOM_MISMATCH, with `into` unchanged, if they differ, have
+/// fewer than two bytes, which hold no bits, or are ribbon filters; or LEVELDB_BLOOM_INVALID_ARGUMENT, if one is NULL with a
 /// length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_union(
@@ -208,7 +220,8 @@ pub unsafe extern "C" fn leveldb_bloom_union(
             return LEVELDB_BLOOM_MISMATCH;
         }
         if into.cast_const() == from {
-            return LEVELDB_BLOOM_OK;
+            let is_ribbon = FilterInfo::of(from_bytes).encoding == Encoding::Ribbon;
+            return if is_ribbon { LEVELDB_BLOOM_MISMATCH } else { LEVELDB_BLOOM_OK };
         }
         let into = core::slice::from_raw_parts_mut(into.cast(), into_length);
         status::number(leveldb_bloom::union(into, from_bytes).map_err(|_| LEVELDB_BLOOM_MISMATCH))

@@ -13,7 +13,7 @@ use crate::status::{self, LEVELDB_BLOOM_INVALID_ARGUMENT, LEVELDB_BLOOM_TOO_LARG
 ///
 /// \param policy May be NULL.
 /// \param num_keys The number of keys.
-/// \return The length in bytes, the last byte (the number of probes) included. 0 if `policy` is NULL
+/// \return The length in bytes, the last byte included. 0 if `policy` is NULL
 /// or the size cannot be represented.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_filter_size(policy: Option<&Policy>, num_keys: usize) -> usize {
@@ -63,7 +63,8 @@ pub unsafe extern "C" fn leveldb_bloom_free(memory: *mut c_void) {
     unsafe { memory::free(memory) }
 }
 
-/// Writes a filter into memory of the caller's. Allocates nothing, unless the policy is transformed.
+/// Writes a filter into memory of the caller's. Allocates nothing, unless the policy is transformed, or
+/// writes a ribbon filter of more than 64 keys.
 ///
 /// \param policy The policy.
 /// \param keys The keys.

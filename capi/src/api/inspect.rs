@@ -2,10 +2,15 @@
 
 use core::ffi::{c_char, c_int};
 
-use leveldb_bloom::{FilterInfo, MAX_PROBES, Positions, bloom_hash};
+use leveldb_bloom::{Encoding, FilterInfo, MAX_PROBES, Positions, bloom_hash};
 
 use crate::door::{array_mut, bytes, bytes_or_empty};
 use crate::status::{LEVELDB_BLOOM_INVALID_ARGUMENT, LEVELDB_BLOOM_OK};
+
+/// A filter of LevelDB's own encoding.
+pub const LEVELDB_BLOOM_ENCODING_BLOOM: u32 = 0;
+/// A ribbon filter.
+pub const LEVELDB_BLOOM_ENCODING_RIBBON: u32 = 1;
 
 /// What the bytes of a filter say.
 #[repr(C)]
@@ -15,15 +20,17 @@ pub struct Info {
     /// How many of them are set.
     pub bits_set: u64,
     /// The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one of
-    /// fewer than two bytes, which has no bits, matches none.
+    /// fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of its
+    /// columns, 1 to 13.
     pub probes: u32,
-    /// 0.
-    pub reserved: u32,
+    /// LEVELDB_BLOOM_ENCODING_BLOOM or LEVELDB_BLOOM_ENCODING_RIBBON.
+    pub encoding: u32,
     /// bits_set / bits; 0 if there are none.
     pub fill: f64,
-    /// About how many different keys were added. Infinite if the filter matches every key.
+    /// About how many different keys were added. Infinite if the filter matches every key. Of a ribbon
+    /// filter, which does not tell, the most that one of its length is made for.
     pub estimated_keys: f64,
-    /// The expected false-positive rate, from the fill.
+    /// The expected false-positive rate, from the fill. Of a ribbon filter, 2^-probes.
     pub false_positive_rate: f64,
 }
 
@@ -44,10 +51,21 @@ pub unsafe extern "C" fn leveldb_bloom_inspect(
     let (Some(filter), false) = (unsafe { bytes(filter, filter_length) }, info.is_null()) else {
         return LEVELDB_BLOOM_INVALID_ARGUMENT;
     };
-    let FilterInfo { probes, bits, bits_set, fill, estimated_keys, false_positive_rate, .. } =
-        FilterInfo::of(filter);
-    let said =
-        Info { bits, bits_set, probes, reserved: 0, fill, estimated_keys, false_positive_rate };
+    let FilterInfo {
+        encoding,
+        probes,
+        bits,
+        bits_set,
+        fill,
+        estimated_keys,
+        false_positive_rate,
+        ..
+    } = FilterInfo::of(filter);
+    let encoding = match encoding {
+        Encoding::Bloom => LEVELDB_BLOOM_ENCODING_BLOOM,
+        Encoding::Ribbon => LEVELDB_BLOOM_ENCODING_RIBBON,
+    };
+    let said = Info { bits, bits_set, probes, encoding, fill, estimated_keys, false_positive_rate };
     // SAFETY: not NULL, and the C caller's promise.
     unsafe { info.write_unaligned(said) };
     LEVELDB_BLOOM_OK
@@ -62,8 +80,8 @@ pub unsafe extern "C" fn leveldb_bloom_inspect(
 /// \param filter_length Its length.
 /// \param positions Receives up to `capacity` positions; may be NULL.
 /// \param capacity How many there is room for.
-/// \return How many there are: k, at most 30; or 0 if the filter matches every key, or none, without
-/// reading a bit.
+/// \return How many there are: k, at most 30; or 0 if the filter is a ribbon filter, or matches every
+/// key, or none, without reading a bit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_bloom_positions(
     key: *const c_char,

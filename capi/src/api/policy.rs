@@ -4,7 +4,9 @@ use alloc::boxed::Box;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-use crate::diagnosis::kernel;
+use leveldb_bloom::Encoding;
+
+use crate::diagnosis::{encoding, kernel};
 use crate::memory;
 use crate::policy::{GOLEVELDB_NAME, NAME, Policy, Shared, Transform};
 
@@ -17,7 +19,36 @@ use crate::policy::{GOLEVELDB_NAME, NAME, Policy, Shared, Transform};
 /// \return The policy; NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_policy_create(bits_per_key: c_int) -> *mut Policy {
-    raw(memory::boxed(|| Policy::new(bits_per_key)))
+    raw(memory::boxed(|| Policy::new(bits_per_key, Encoding::Bloom)))
+}
+
+/// Creates a policy that writes ribbon filters, and reads these and LevelDB's own. Their false-positive
+/// rate is 2^-bits_per_key, whatever the keys look like: LevelDB's own filters are blind to keys that
+/// are numbers in order, and with 10 bits let 3 to 100 % of absent ones pass. The policy has LevelDB's
+/// name. A database may hold filters of both kinds, and every LevelDB reads it: to one that does not
+/// know the encoding such a filter may hold any key, so that it finds all keys, and reads more.
+///
+/// Every function that takes a policy takes this one. LevelDB's own encoding is written for no keys,
+/// and where a ribbon filter cannot be made: without memory for its equations (some 30 bytes a key, for
+/// more than 64 keys), for 2^31 keys and more, and for one list of keys in very many.
+///
+/// \param bits_per_key 10 gives 0.1 % of false positives, in the space of LevelDB's own filter. Below 1
+/// acts as 1, and above 13 as 13.
+/// \return The policy; NULL if there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_policy_create_ribbon(bits_per_key: c_int) -> *mut Policy {
+    raw(memory::boxed(|| Policy::new(bits_per_key, Encoding::Ribbon)))
+}
+
+/// Creates a policy as LevelDB's own names make it in this process: with the encoding that the
+/// environment variable LEVELDB_BLOOM_ENCODING names, "bloom" or "ribbon"; LevelDB's own where it is
+/// not set. Another value is refused, once, on stderr.
+///
+/// \param bits_per_key As for leveldb_bloom_policy_create, or leveldb_bloom_policy_create_ribbon.
+/// \return The policy; NULL if there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_bloom_policy_create_default(bits_per_key: c_int) -> *mut Policy {
+    raw(memory::boxed(|| Policy::new(bits_per_key, encoding::of_environment())))
 }
 
 /// Destroys a policy that nobody uses any more.
@@ -48,7 +79,7 @@ pub unsafe extern "C" fn leveldb_bloom_policy_destroy(policy: *mut Policy) {
 /// Only functions that are given the policy know the transform. Builders, and functions that take no
 /// policy, such as leveldb_bloom_key_may_match, use the bytes as they are and would not find the
 /// keys of its filters: pass canonical forms to them, or call
-/// `leveldb_bloom_vtable()->key_may_match(policy, ...)`.
+/// `leveldb_bloom_vtable()->key_may_match(policy, ...)`. Its filters have LevelDB's own encoding.
 ///
 /// \param bits_per_key As for leveldb_bloom_policy_create.
 /// \param name The policy's name, which is copied. LevelDB stores it in its tables and ignores
@@ -87,7 +118,9 @@ pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
     match transform {
         Some(transform) if !name.is_empty() && ![NAME, GOLEVELDB_NAME].contains(&name) => {
             raw(memory::boxed(|| {
-                Policy::with(bits_per_key, |policy| policy.transform = Some(transform))
+                Policy::with(bits_per_key, Encoding::Bloom, |policy| {
+                    policy.transform = Some(transform);
+                })
             }))
         }
         _ => ptr::null_mut(),
@@ -96,7 +129,7 @@ pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
 
 /// Creates a policy with the name "leveldb.BuiltinBloomFilter", which goleveldb and some ports to
 /// Java give to this same filter. Use it as the state of the callbacks to read and write their
-/// databases.
+/// databases. Its filters have LevelDB's own encoding.
 ///
 /// Not for data that LevelDB itself wrote under this name before 1.18. There, on most machines, keys
 /// had other hashes if one of the bytes after their last whole group of four is 0x80 or above; such
@@ -106,7 +139,9 @@ pub unsafe extern "C" fn leveldb_bloom_policy_create_transformed(
 /// \return The policy; NULL if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_policy_create_goleveldb(bits_per_key: c_int) -> *mut Policy {
-    raw(memory::boxed(|| Policy::with(bits_per_key, |policy| policy.name = GOLEVELDB_NAME)))
+    raw(memory::boxed(|| {
+        Policy::with(bits_per_key, Encoding::Bloom, |policy| policy.name = GOLEVELDB_NAME)
+    }))
 }
 
 /// The policy that the whole process shares. It lives as long as the process:
@@ -117,7 +152,9 @@ pub extern "C" fn leveldb_bloom_policy_create_goleveldb(bits_per_key: c_int) -> 
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_bloom_policy_shared(bits_per_key: c_int) -> *mut Policy {
     static SHARED: Shared<Policy> = Shared::new();
-    SHARED.get(bits_per_key, |bits| Policy::with(bits, |policy| policy.is_shared = true))
+    SHARED.get(bits_per_key, |bits| {
+        Policy::with(bits, Encoding::Bloom, |policy| policy.is_shared = true)
+    })
 }
 
 /// The name of the kernel that does the policy's work. All kernels make the same bits.

@@ -1,4 +1,5 @@
-//! Querying filters. A filter says itself how it was made, so that no policy is needed.
+//! Querying filters. A filter says itself how it was made, so that no policy is needed, and both
+//! encodings are read.
 
 use core::ffi::{c_char, c_int};
 use core::mem::MaybeUninit;
@@ -10,12 +11,13 @@ use crate::diagnosis::kernel::{self, without_policy};
 use crate::door::{self, Keys, PART, Raw, Slice, array, array_mut, bytes, bytes_or_empty};
 use crate::status::{LEVELDB_BLOOM_INVALID_ARGUMENT, LEVELDB_BLOOM_OK};
 
-/// Queries a filter for a key.
+/// Queries a filter for a key. The functions without a policy read both encodings, LevelDB's own and
+/// ribbon, except for leveldb_bloom_hash_may_match.
 ///
 /// \param key The key.
 /// \param key_length Its length.
-/// \param filter The filter, which may be any bytes: fewer than two match nothing, and a last byte
-/// (the number of probes) of 0 or above 30 matches everything.
+/// \param filter The filter, which may be any bytes: fewer than two match nothing. A last byte of 1 to 30
+/// is the number of probes, and one of 32 to 239 that of a ribbon filter; others match everything.
 /// \param filter_length Its length.
 /// \return 1 if the key may be among those that the filter was made from, 0 if it certainly is not.
 #[unsafe(no_mangle)]
@@ -189,7 +191,8 @@ pub unsafe extern "C" fn leveldb_bloom_filters_may_match(
 }
 
 /// leveldb_bloom_key_may_match for a key of which the hash is known. For callers that query many
-/// filters for the same key, one after another.
+/// filters for the same key, one after another. Knows LevelDB's own encoding only: a ribbon filter may
+/// hold any key.
 ///
 /// \param hash The key's leveldb_bloom_hash.
 /// \param filter The filter.
@@ -205,7 +208,7 @@ pub unsafe extern "C" fn leveldb_bloom_hash_may_match(
     leveldb_bloom::hash_may_match(hash, unsafe { bytes_or_empty(filter, filter_length) }).into()
 }
 
-/// The hash by which a filter knows a key: LevelDB's Hash with the seed 0xbc9f1d34.
+/// The hash by which a filter of LevelDB's own encoding knows a key: LevelDB's Hash with the seed 0xbc9f1d34.
 ///
 /// \param key The key.
 /// \param key_length Its length.

@@ -5,7 +5,8 @@ use core::ptr;
 
 use crate::status;
 
-/// The expected false-positive rate of a filter. Includes what the textbook's formula leaves out: at
+/// The expected false-positive rate of a filter of LevelDB's own encoding, for keys that are not numbers
+/// in order. (Of a ribbon filter it is 2^-bits_per_key for any keys.) Includes what the textbook's formula leaves out: at
 /// least 64 bits, at most 30 probes, small filters, and a hash of 32 bits, because of which no number
 /// of bits helps with tens of millions of keys in one filter.
 ///
@@ -21,7 +22,8 @@ pub extern "C" fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_key
     leveldb_bloom::false_positive_rate(bits_per_key, num_keys)
 }
 
-/// The fewest bits per key that give a false-positive rate, by leveldb_bloom_false_positive_rate. More
+/// The fewest bits per key that give a false-positive rate, by leveldb_bloom_false_positive_rate, and so
+/// in LevelDB's own encoding. More
 /// are not always better: with one or two keys, or hundreds of millions, 44 bits have more false
 /// positives than 10.
 ///

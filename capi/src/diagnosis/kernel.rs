@@ -4,7 +4,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use leveldb_bloom::{FilterPolicy, Kernel};
+use leveldb_bloom::{Encoding, FilterPolicy, Kernel};
 
 use super::environment::variable;
 use super::message::Line;
@@ -21,12 +21,13 @@ pub(crate) fn for_policy() -> &'static Kernel {
 
 static CHOSEN: AtomicPtr<Kernel> = AtomicPtr::new(ptr::null_mut());
 
-/// What works for functions without a policy. Its kernel is chosen at the first call.
+/// What works for functions without a policy, and reads both encodings. Its kernel is chosen at the
+/// first call.
 pub(crate) fn without_policy() -> FilterPolicy {
     chosen().unwrap_or_else(|| {
         let kernel = for_policy();
         CHOSEN.store(ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
-        FilterPolicy::with_kernel(0, kernel)
+        of_kernel(kernel)
     })
 }
 
@@ -35,7 +36,12 @@ pub(crate) fn without_policy() -> FilterPolicy {
 pub(crate) fn chosen() -> Option<FilterPolicy> {
     // SAFETY: NULL, or a reference to a static, which `without_policy` has stored.
     let kernel = unsafe { CHOSEN.load(Ordering::Relaxed).as_ref()? };
-    Some(FilterPolicy::with_kernel(0, kernel))
+    Some(of_kernel(kernel))
+}
+
+#[inline(always)]
+fn of_kernel(kernel: &'static Kernel) -> FilterPolicy {
+    FilterPolicy::with_kernel(0, kernel).with_encoding(Encoding::Ribbon)
 }
 
 /// A kernel's name for C.

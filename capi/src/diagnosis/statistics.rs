@@ -5,8 +5,9 @@ use core::fmt::Write;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 
-use leveldb_bloom::FilterPolicy;
+use leveldb_bloom::{Encoding, FilterPolicy};
 
+use super::encoding;
 use super::environment::variable;
 use super::message::Line;
 use crate::memory::{self, Text};
@@ -147,11 +148,14 @@ impl Counters {
         let route = usize::from(self.route.load(Ordering::Relaxed));
         let route = ROUTES.get(route).unwrap_or(&"");
         let bits_per_key = self.policy.bits_per_key();
+        let is_ours = !self.has_route(Route::Original);
+        let encoding = if is_ours { self.policy.encoding() } else { Encoding::Bloom };
+        let encoding = encoding::name(encoding);
         let mut line = Line::new();
         let _ = write!(
             line,
             "{{\"event\":\"{event}\",\"version\":\"{version}\",\"pid\":{pid},\"kernel\":\"{kernel}\",\
-             \"route\":\"{route}\",\"bits_per_key\":{bits_per_key},\"encoding\":\"bloom\"",
+             \"route\":\"{route}\",\"bits_per_key\":{bits_per_key},\"encoding\":\"{encoding}\"",
         );
         for (name, count) in COUNTS.iter().zip(&self.counts) {
             let _ = write!(line, ",\"{name}\":{}", count.load(Ordering::Relaxed));

@@ -67,7 +67,7 @@ unsafe fn prepare_usual(
     destination: *mut c_void,
     call: &mut Call,
 ) -> Option<()> {
-    let Maker::Bloom(policy) = &object.maker else { return None };
+    let Maker::Ours(policy) = &object.maker else { return None };
     let (policy, append) = (policy.plain()?, object.known_append()?);
     let count = usize::try_from(num_keys).ok().filter(|count| *count > 0)?;
     let filter = call.buffer.get_mut(..policy.filter_len(count)?)?;
@@ -97,14 +97,14 @@ unsafe fn prepare_otherwise(
     let (appender, listed) =
         unsafe { (object.appender(caller, destination), Keys::of_slices(keys, count)) };
     match (appender, &object.maker) {
-        (Some(Appender::String(append)), Maker::Bloom(policy)) => {
-            let (filter, len) = bloom_filter(policy, listed, count, call)
+        (Some(Appender::String(append)), Maker::Ours(policy)) => {
+            let (filter, len) = our_filter(policy, listed, count, call)
                 .unwrap_or((MATCH_ALL.as_ptr(), MATCH_ALL.len()));
             call.function = append as *const c_void;
             call.arguments = append_arguments(destination, filter, len);
         }
         (Some(Appender::Delegate(delegate)), maker) => {
-            if let Maker::Bloom(policy) = maker {
+            if let Maker::Ours(policy) = maker {
                 count_original(policy, count);
             }
             // SAFETY: it lives as long as the object.
@@ -122,7 +122,7 @@ fn append_arguments(destination: *mut c_void, filter: *const u8, len: usize) -> 
 }
 
 /// The filter, on the stack or in memory from C's malloc.
-fn bloom_filter(
+fn our_filter(
     policy: &Policy,
     keys: Option<Keys<'_>>,
     count: usize,
@@ -144,7 +144,9 @@ fn bloom_filter(
 /// Counts a filter that the host's original policy makes. (Another delegate calls our callback.)
 fn count_original(policy: &Policy, keys: usize) {
     if let Some(counters) = policy.counters().filter(|it| it.has_route(Route::Original)) {
-        counters.filter(keys, policy.core().filter_len(keys).unwrap_or(0), Route::Original);
+        // LevelDB's own filter, whatever the policy's encoding.
+        let len = leveldb_bloom::filter_len(keys, policy.core().bits_per_key()).unwrap_or(0);
+        counters.filter(keys, len, Route::Original);
     }
 }
 

@@ -31,7 +31,10 @@ use core::ptr::{self, NonNull};
 pub use abi::{CreateFilter, CreatePolicy, CxxPolicy, Destructor, KeyMayMatch, Name};
 pub use active::active;
 
+use leveldb_bloom::Encoding;
+
 use crate::api::callbacks::Callbacks;
+use crate::diagnosis::encoding;
 use crate::policy::{Policy, Shared};
 use abi::{Methods, NewPolicy};
 use modules::{First, Scope, are_together, first, forget_error, next};
@@ -59,11 +62,24 @@ pub struct Link {
 /// `leveldb::NewBloomFilterPolicy` and `leveldb_filterpolicy_create_bloom`.
 #[must_use]
 pub fn new_bloom_filter_policy(bits_per_key: c_int, link: Link) -> *mut CxxPolicy {
-    match original(link) {
-        // SAFETY: for a negative number it would divide by zero; 0 is the same in both.
-        Some((original, _why)) => unsafe { original(bits_per_key.max(0)) },
-        None => object::bloom(bits_per_key, link.create),
+    new_filter_policy(bits_per_key, encoding::of_environment(), link)
+}
+
+/// The same with ribbon filters, whatever the environment says.
+#[must_use]
+pub fn new_ribbon_filter_policy(bits_per_key: c_int, link: Link) -> *mut CxxPolicy {
+    new_filter_policy(bits_per_key, Encoding::Ribbon, link)
+}
+
+fn new_filter_policy(bits_per_key: c_int, encoding: Encoding, link: Link) -> *mut CxxPolicy {
+    let Some((original, why)) = original(link) else {
+        return object::ours(bits_per_key, encoding, link.create);
+    };
+    if encoding == Encoding::Ribbon {
+        encoding::is_the_originals(why);
     }
+    // SAFETY: for a negative number it would divide by zero; 0 is the same in both.
+    unsafe { original(bits_per_key.max(0)) }
 }
 
 /// The policy of that many bits per key that the process shares and nobody can destroy.
@@ -71,8 +87,9 @@ pub fn new_bloom_filter_policy(bits_per_key: c_int, link: Link) -> *mut CxxPolic
 pub fn shared_filter_policy(bits_per_key: c_int, link: Link) -> *mut CxxPolicy {
     static SHARED: Shared<Object> = Shared::new();
     let make = |bits| {
-        let policy = Policy::with(bits, |policy| policy.is_shared = true);
-        Object::new(Maker::Bloom(policy), link.create)
+        let encoding = encoding::of_environment();
+        let policy = Policy::with(bits, encoding, |policy| policy.is_shared = true);
+        Object::new(Maker::Ours(policy), link.create)
     };
     SHARED.get(bits_per_key, make).cast()
 }

@@ -7,6 +7,8 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use leveldb_bloom::Encoding;
+
 use super::abi::{self, Append, CreatePolicy, CxxPolicy};
 use super::create_filter::create_filter;
 use super::route::{self, Way};
@@ -35,7 +37,7 @@ const MARK: u64 = u64::from_le_bytes(*b"bloomobj");
 
 /// Who makes the filters.
 pub(super) enum Maker {
-    Bloom(Policy),
+    Ours(Policy),
     /// The user's callbacks.
     Custom(*mut c_void, Callbacks),
 }
@@ -84,7 +86,7 @@ unsafe extern "C" {
 impl Object {
     pub(super) fn new(maker: Maker, linked_create: Option<CreatePolicy>) -> Object {
         let methods = match maker {
-            Maker::Bloom(_) => &raw const METHODS,
+            Maker::Ours(_) => &raw const METHODS,
             Maker::Custom(..) => &raw const CUSTOM_METHODS,
         };
         let (append, delegate) = (AtomicPtr::default(), AtomicPtr::default());
@@ -131,14 +133,14 @@ impl Object {
 
     unsafe fn find_appender(&self, caller: *const c_void, string: *const c_void) {
         let mut accept = |way| match (way, &self.maker) {
-            (Way::Append(append, route), Maker::Bloom(policy)) => {
+            (Way::Append(append, route), Maker::Ours(policy)) => {
                 policy.counters().inspect(|counters| counters.set_route(route));
                 self.append.store(append as *mut c_void, Ordering::Release);
                 true
             }
             (Way::Create(create), maker) => {
                 let (state, callbacks) = match maker {
-                    Maker::Bloom(policy) => (ptr::from_ref(policy).cast_mut().cast(), &CALLBACKS),
+                    Maker::Ours(policy) => (ptr::from_ref(policy).cast_mut().cast(), &CALLBACKS),
                     Maker::Custom(state, callbacks) => (*state, callbacks),
                 };
                 let Callbacks { create_filter, key_may_match, name, .. } = *callbacks;
@@ -147,7 +149,7 @@ impl Object {
                     unsafe { create(state, Some(keep_state), create_filter, key_may_match, name) };
                 self.keep(delegate, Route::Delegate)
             }
-            (Way::Original(original), Maker::Bloom(policy)) => {
+            (Way::Original(original), Maker::Ours(policy)) => {
                 // SAFETY: it takes any number from 0 on.
                 self.keep(unsafe { original(policy.core().bits_per_key()) }, Route::Original)
             }
@@ -172,7 +174,7 @@ impl Object {
         match &self.maker {
             // SAFETY: nobody else has it.
             _ if !kept => unsafe { abi::delete(delegate) },
-            Maker::Bloom(policy) => {
+            Maker::Ours(policy) => {
                 policy.counters().inspect(|counters| counters.set_route(route));
             }
             Maker::Custom(..) => {}
@@ -181,7 +183,7 @@ impl Object {
     }
 
     fn is_shared(&self) -> bool {
-        matches!(&self.maker, Maker::Bloom(policy) if policy.is_shared)
+        matches!(&self.maker, Maker::Ours(policy) if policy.is_shared)
     }
 }
 
@@ -228,7 +230,7 @@ unsafe extern "C" fn deleting_destructor(object: *mut Object) {
 unsafe extern "C" fn name(object: *const Object) -> *const c_char {
     // SAFETY: LevelDB's promise; the callback is for this state.
     match unsafe { &(*object).maker } {
-        Maker::Bloom(policy) => policy.c_name(),
+        Maker::Ours(policy) => policy.c_name(),
         Maker::Custom(state, callbacks) => {
             // SAFETY: the callback is for this state.
             callbacks.name.map_or(ptr::null(), |name| unsafe { name(*state) })
@@ -243,9 +245,9 @@ unsafe extern "C" fn key_may_match(
     key: *const Slice,
     filter: *const Slice,
 ) -> bool {
-    // SAFETY: LevelDB's promise; `new` gives METHODS to bloom policies alone.
+    // SAFETY: LevelDB's promise; `new` gives METHODS to policies of ours alone.
     unsafe {
-        let Maker::Bloom(policy) = &(*object).maker else { core::hint::unreachable_unchecked() };
+        let Maker::Ours(policy) = &(*object).maker else { core::hint::unreachable_unchecked() };
         let (key, filter) = (&*key, &*filter);
         let (key, filter) = ((key.data, key.size), (filter.data, filter.size));
         door::query(key, filter, |key, filter| policy.key_may_match(key, filter))
@@ -280,7 +282,11 @@ pub(super) fn make(
         .map_or(ptr::null_mut(), |object| Box::into_raw(object).cast())
 }
 
-/// A bloom policy for LevelDB.
-pub(super) fn bloom(bits_per_key: c_int, linked_create: Option<CreatePolicy>) -> *mut CxxPolicy {
-    make(|| Maker::Bloom(Policy::new(bits_per_key)), linked_create)
+/// A policy of ours for LevelDB.
+pub(super) fn ours(
+    bits_per_key: c_int,
+    encoding: Encoding,
+    linked_create: Option<CreatePolicy>,
+) -> *mut CxxPolicy {
+    make(|| Maker::Ours(Policy::new(bits_per_key, encoding)), linked_create)
 }

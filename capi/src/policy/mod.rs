@@ -29,8 +29,8 @@ pub(crate) const NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
 /// What goleveldb calls its policy, whose filters are the same.
 pub(crate) const GOLEVELDB_NAME: &CStr = c"leveldb.BuiltinBloomFilter";
 
-/// A bloom filter policy: how many bits to spend on a key. Immutable, so that any number of
-/// threads may use one at once.
+/// A filter policy: how many bits to spend on a key, and how filters are written. Immutable, so that
+/// any number of threads may use one at once.
 pub struct Policy {
     core: FilterPolicy,
     /// Neither transformed nor counted.
@@ -42,17 +42,26 @@ pub struct Policy {
     counters: Option<&'static Counters>,
 }
 
+/// What a policy or a builder does its work with.
+pub(crate) fn core(bits_per_key: c_int, encoding: Encoding) -> FilterPolicy {
+    FilterPolicy::with_kernel(bits_per_key, kernel::for_policy()).with_encoding(encoding)
+}
+
 impl Policy {
-    pub(crate) fn new(bits_per_key: c_int) -> Policy {
-        let core = FilterPolicy::with_kernel(bits_per_key, kernel::for_policy());
+    pub(crate) fn new(bits_per_key: c_int, encoding: Encoding) -> Policy {
+        let core = core(bits_per_key, encoding);
         let counters = Counters::start(&core);
         let is_plain = counters.is_none();
         Policy { core, is_plain, is_shared: false, name: NAME, transform: None, counters }
     }
 
     /// [`new`](Self::new), and what `change` does to it.
-    pub(crate) fn with(bits_per_key: c_int, change: impl FnOnce(&mut Policy)) -> Policy {
-        let mut policy = Policy::new(bits_per_key);
+    pub(crate) fn with(
+        bits_per_key: c_int,
+        encoding: Encoding,
+        change: impl FnOnce(&mut Policy),
+    ) -> Policy {
+        let mut policy = Policy::new(bits_per_key, encoding);
         change(&mut policy);
         policy.is_plain &= policy.transform.is_none();
         policy
