@@ -1,7 +1,8 @@
-// database.c in C++: leveldb::NewBloomFilterPolicy, and `delete`.
+// database.c in C++: leveldb::NewBloomFilterPolicy, leveldb_bloom::NewRibbonFilterPolicy, and `delete`.
 
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
+#include <leveldb_bloom_policy.h>
 
 #include <memory>
 #include <string>
@@ -19,8 +20,8 @@ void Check(const leveldb::Status& status) {
   }
 }
 
-void Use(const std::string& path) {
-  std::unique_ptr<const leveldb::FilterPolicy> policy(leveldb::NewBloomFilterPolicy(10));
+void Use(const std::string& path, const leveldb::FilterPolicy* owned) {
+  std::unique_ptr<const leveldb::FilterPolicy> policy(owned);
   leveldb::Options options;
   options.create_if_missing = true;
   options.filter_policy = policy.get();
@@ -48,12 +49,16 @@ void Use(const std::string& path) {
 }  // namespace
 
 int main(int, char** argv) {
-  proof_begin(argv[0]);
-  Use(std::string(argv[0]) + ".db");
-  proof_end();
-  EXPECT(proof_route_is("append-cxx11"));
-  EXPECT(proof_count("filters") > 0 && proof_count("keys") == kKeys);
-  EXPECT(proof_count("queries") >= 2 * kKeys - 10);
-  EXPECT(proof_count("negatives") > kKeys * 95 / 100);
+  for (const bool ribbon : {false, true}) {
+    proof_begin(argv[0]);
+    Use(std::string(argv[0]) + ".db",
+        ribbon ? leveldb_bloom::NewRibbonFilterPolicy(10) : leveldb::NewBloomFilterPolicy(10));
+    proof_end();
+    EXPECT(proof_route_is("append-cxx11"));
+    EXPECT(proof_says(ribbon ? "\"encoding\":\"ribbon\"" : "\"encoding\":\"bloom\""));
+    EXPECT(proof_count("filters") > 0 && proof_count("keys") == kKeys);
+    EXPECT(proof_count("queries") >= 2 * kKeys - 10);
+    EXPECT(proof_count("negatives") > kKeys * 95 / 100);
+  }
   return 0;
 }

@@ -50,10 +50,12 @@ static long proof_count(const char *field) {
   return found == NULL ? -1 : atol(found + strlen(name));
 }
 
+static int proof_says(const char *field) { return strstr(proof_line, field) != NULL; }
+
 static int proof_route_is(const char *route) {
   char field[64];
   snprintf(field, sizeof field, "\"route\":\"%s\"", route);
-  return strstr(proof_line, field) != NULL;
+  return proof_says(field);
 }
 
 #endif

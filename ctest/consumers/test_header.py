@@ -1,4 +1,4 @@
-"""leveldb_bloom.h under every standard that it promises, alone and with <leveldb/c.h>, and its examples."""
+"""leveldb_bloom.h and leveldb_bloom_policy.h under every standard that they promise, and the examples."""
 
 import re
 
@@ -23,7 +23,8 @@ void (*destroy)(leveldb_filterpolicy_t *) = leveldb_filterpolicy_destroy;
         (["g++", "clang++"], "cc", ["c++11", "c++14", "c++17", "c++20", "c++2b"])]
     for compiler in compilers for standard in standards])
 def test_standard(compiler, extension, standard, settings, tmp_path):
-    for body in BODIES:
+    of_cpp = ["#include <leveldb_bloom_policy.h>\n"] if extension == "cc" else []
+    for body in BODIES + of_cpp:
         file = tmp_path / f"header.{extension}"
         file.write_text(body + (USE if "leveldb/c.h" in body else ""))
         run(compiler, f"-std={standard}", *STRICT, f"-I{settings.include}", file)

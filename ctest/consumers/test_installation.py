@@ -21,7 +21,7 @@ def test_files(copy, settings):
     lib, package = settings.libdir, f"{settings.libdir}/cmake/leveldb_bloom"
     wanted = [f"{lib}/libleveldb_bloom.{kind}" for kind in
               ("a", "so", f"so.{settings.soversion}", f"so.{settings.version}")]
-    wanted += [f"include/leveldb_bloom{end}" for end in (".h", ".cdef.h", "_policy.cc")]
+    wanted += [f"include/leveldb_bloom{end}" for end in (".h", ".cdef.h", "_policy.cc", "_policy.h")]
     wanted += [f"{package}/leveldb_bloomConfig{end}.cmake" for end in ("", "Version")]
     wanted += [f"{lib}/pkgconfig/leveldb_bloom.pc"]
     assert set(wanted) <= set(names(copy))

@@ -1,12 +1,16 @@
-"""Databases that LevelDB and leveldb_bloom write are the same, and survive a writer that is killed."""
+"""Databases that LevelDB and leveldb_bloom write are the same, those with ribbon filters are read by both, and
+all survive a writer that is killed."""
 
+import pathlib
 import random
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
 from build import CTEST
-from prover import Run
+from prover import RIBBON, Run
 
 
 @pytest.mark.parametrize("bits, value_size, compress", [(1, 20, 1), (10, 1000, 1), (20, 200, 0)])
@@ -30,11 +34,19 @@ def test_each_reads_what_the_other_wrote(bits, value_size, compress, stock, sett
 def test_a_writer_is_killed_in_compactions(seed, compiler, objects, settings, tmp_path):
     """Ours writes; every key that LevelDB has taken is found by its own policy and by ours."""
     program = compiler("crash", "c++", CTEST / "routes/crash.cc", objects("c")[1], settings.leveldb)
-    folder = tmp_path / "run" / "databases"
-    folder.mkdir(parents=True)
-    writer = subprocess.Popen(["env", f"LD_PRELOAD={settings.shared}", program, "write", folder],
-                              stdout=subprocess.PIPE, text=True)
-    wanted = 2000 + random.Random(seed).randrange(8000)
+    count = write_and_kill(program, tmp_path, 2000 + random.Random(seed).randrange(8000),
+                           [f"LD_PRELOAD={settings.shared}"])
+    for reader in (None, settings.shared):
+        run = Run([program, "read", count], tmp_path / "run", reader)
+        assert [line["negatives"] > 0 for line in run.lines.ended()] == ([True] if reader else [])
+    assert run.tables, "nothing was compacted"
+
+
+def write_and_kill(program, folder, wanted, environment):
+    """How many keys LevelDB has taken when the writer is killed: more than were wanted."""
+    databases = folder / "run" / "databases"
+    databases.mkdir(parents=True, exist_ok=True)
+    writer = subprocess.Popen(["env", *environment, program, "write", databases], stdout=subprocess.PIPE, text=True)
     for line in writer.stdout:
         if int(line) >= wanted:
             break
@@ -43,7 +55,49 @@ def test_a_writer_is_killed_in_compactions(seed, compiler, objects, settings, tm
     lines = writer.stdout.read().rpartition("\n")[0].splitlines()
     count = int(lines[-1] if lines else line) + 1
     assert writer.wait() < 0 and count > wanted
-    for reader in (None, settings.shared):
-        run = Run([program, "read", count], tmp_path / "run", reader)
-        assert [line["negatives"] > 0 for line in run.lines.ended()] == ([True] if reader else [])
-    assert run.tables, "nothing was compacted"
+    return count
+
+
+def read_by_all(command, folder, settings):
+    """Reads with LevelDB's policy, ours, and ours with ribbon filters. How many queries the last two answered
+    with no: the one knows LevelDB's own encoding, the other both."""
+    negatives = []
+    for reader, environment in ((None, {}), (settings.shared, {}), (settings.shared, RIBBON)):
+        # Each its own copy, because a reader compacts tables that give it useless reads.
+        copy = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        shutil.copytree(folder / "databases", copy / "databases")
+        run = Run(command, copy, reader, environment)
+        assert len(run.lines.ended()) == (1 if reader else 0)
+        negatives += [(line["encoding"], line["negatives"]) for line in run.lines.ended()]
+    (bloom, of_bloom), (ribbon, of_both) = negatives
+    assert (bloom, ribbon) == ("bloom", "ribbon")
+    return of_bloom, of_both
+
+
+def test_to_ribbon_and_back(stock, settings, tmp_path):
+    """LevelDB reads a database with ribbon filters, and compacts it into one with its own."""
+    command = [stock("c++"), 10, 20, 1]
+    written = Run([*command, "fill"], tmp_path, settings.shared, RIBBON)
+    [line] = written.lines.ended()
+    assert (line["encoding"], line["route"]) == ("ribbon", "append-cxx11")
+    of_bloom, of_both = read_by_all([*command, "read"], tmp_path, settings)
+    # To who does not know it, every key may be there. Of 10,000 absent keys one in 1,024 may be.
+    assert of_bloom == 0 and 9950 <= of_both <= 10000
+    rewritten = Run([*command, "fill"], tmp_path)
+    assert not rewritten.lines and rewritten.tables != written.tables
+    of_bloom, of_both = read_by_all([*command, "read"], tmp_path, settings)
+    assert of_bloom == of_both > 9000
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_writers_of_both_encodings_are_killed(seed, compiler, objects, settings, tmp_path):
+    """LevelDB, ours, and ours with ribbon filters write the same database in turn, each until it is killed."""
+    program = compiler("crash", "c++", CTEST / "routes/crash.cc", objects("c")[1], settings.leveldb)
+    preload = f"LD_PRELOAD={settings.shared}"
+    writers = [[preload, "LEVELDB_BLOOM_ENCODING=ribbon"], [], [preload]]
+    wanted, numbers = 2000, random.Random(seed)
+    # Ribbon comes last, so that there are some of its filters, beside those of the others.
+    for writer in [*numbers.sample(writers, 3), *numbers.sample(writers, 3), writers[0]]:
+        wanted = write_and_kill(program, tmp_path, wanted + numbers.randrange(1500), writer)
+    of_bloom, of_both = read_by_all([program, "read", wanted], tmp_path / "run", settings)
+    assert 0 < of_bloom < of_both

@@ -3,7 +3,7 @@
 import pytest
 
 from build import CTEST, run
-from prover import prove
+from prover import RIBBON, Run, prove
 
 ROUTES = CTEST / "routes"
 UNKNOWN = "active: original (a LevelDB whose std::string is not known)"
@@ -30,6 +30,39 @@ def unknown(request, compiler, objects):
 def test_preloaded(unknown, settings):
     program, routes, says = unknown
     prove([program("unknown")], routes, says, preload=settings.shared, databases=False)
+
+
+def test_ribbon(unknown, settings):
+    """Where only the original is left, its filters are LevelDB's, and this is said."""
+    program, routes, says = unknown
+    says = [line.replace("filter: bloom", "filter: ribbon") for line in says]
+    run = prove([program("unknown")], routes, says, preload=settings.shared, databases=False, environment=RIBBON)
+    refused = "leveldb_bloom: no ribbon filters are made here: " + UNKNOWN.partition("active: ")[2]
+    assert run.stderr.splitlines().count(refused) == (0 if routes else 1)
+
+
+@pytest.mark.parametrize("encoding", [{}, RIBBON], ids=["bloom", "ribbon"])
+def test_loaded_later(encoding, compiler, settings, tmp_path):
+    """Our policy is made before the LevelDB is known, and has the original make its filters: these are
+    LevelDB's, the statistics say so, and ours reads both."""
+    library = compiler("libunknown-later.so", "c++", "-fno-rtti", "-fPIC", "-shared", ROUTES / "unknown_host.cc")
+    program = [settings.python, "-c", LOAD, library]
+    run = Run(program, tmp_path, settings.shared, encoding)
+    assert run.said == ["0 original"]
+    [last] = run.lines.ended()
+    assert (last["route"], last["encoding"], last["filters"]) == ("original", "bloom", 3)
+    assert (last["filter_bytes"], last["queries"], last["negatives"]) == (27, 9, 3)
+
+
+LOAD = """
+import ctypes, sys
+host = ctypes.CDLL(sys.argv[1], ctypes.RTLD_LOCAL)
+host.unknown_host_policy.restype = ctypes.c_void_p
+policy = ctypes.c_void_p(host.unknown_host_policy(9))
+made_by = ctypes.c_char_p()
+print(host.unknown_host_use(policy, ctypes.byref(made_by)), made_by.value.decode())
+host.unknown_host_delete(policy)
+"""
 
 
 def test_static(unknown, settings):

@@ -66,10 +66,11 @@ class HostsPolicy : public FilterPolicy {
   ~HostsPolicy() override { living--; }
 };
 
-// LevelDB's filter of "hello" and "world" at 9 bits a key; the host's own has one bit more, by which it
-// is told from ours.
+// LevelDB's filter of "hello" and "world" at 9 bits a key, and the ribbon filter; the host's own has one
+// bit more than LevelDB's, by which it is told from ours.
 const char kBloom[] = "\x11\x40\x00\x41\x44\x10\x40\x10\x06";
 const char kOriginal[] = "\x13\x40\x00\x41\x44\x10\x40\x10\x06";
+const char kRibbon[] = "\x82\x41\x20\x10\x08\x08\x02\x03\xa0";
 const size_t kSize = sizeof kBloom - 1;
 
 class OriginalPolicy : public HostsPolicy {
@@ -152,6 +153,7 @@ int unknown_host_use(void* object, const char** made_by) {
     const Slice filter = {text.data() + 6, text.size() - 6};
     if (filter.size != kSize) return 2;
     if (std::memcmp(filter.data, kBloom, kSize) == 0) *made_by = "bloom";
+    if (std::memcmp(filter.data, kRibbon, kSize) == 0) *made_by = "ribbon";
     if (std::memcmp(filter.data, kOriginal, kSize) == 0) *made_by = "original";
     for (const Slice& key : kKeys)
       if (!policy->KeyMayMatch(key, filter)) return 3;

@@ -2,6 +2,7 @@
 
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
+#include <leveldb_bloom_policy.h>
 
 #include <climits>
 #include <memory>
@@ -51,6 +52,34 @@ void GoldenAndCounted(const char* program) {
   EXPECT(proof_count("queries") == 4 && proof_count("negatives") == 2);
 }
 
+// By its own factory, and by the variable.
+void Ribbon(const char* program) {
+  const std::vector<Slice> keys = {"hello", "world"};
+  const std::string golden("\xc2\x10\x04\x41\x20\x04\x03\0\xb0", 9);
+  for (bool by_environment : {false, true}) {
+    proof_begin(program);
+    if (by_environment) setenv("LEVELDB_BLOOM_ENCODING", "ribbon", 1);
+    std::unique_ptr<const FilterPolicy> policy =
+        by_environment ? Policy(10)
+                       : std::unique_ptr<const FilterPolicy>(leveldb_bloom::NewRibbonFilterPolicy(10));
+    unsetenv("LEVELDB_BLOOM_ENCODING");
+    EXPECT(std::string(policy->Name()) == "leveldb.BuiltinBloomFilter2");
+    std::string filter = "before";
+    policy->CreateFilter(keys.data(), 2, &filter);
+    EXPECT(filter == "before" + golden);
+    EXPECT(policy->KeyMayMatch("hello", golden));
+    EXPECT(!policy->KeyMayMatch("absent", golden));
+    // Keys that are not there.
+    filter.clear();
+    policy->CreateFilter(nullptr, 2, &filter);
+    EXPECT(filter == kMatchAll);
+    policy.reset();
+    proof_end();
+    EXPECT(proof_route_is("buffer") && proof_says("\"encoding\":\"ribbon\""));
+    EXPECT(proof_count("filters") == 1 && proof_count("negatives") == 1);
+  }
+}
+
 void OddInput() {
   const std::vector<Slice> keys = {"a", Slice(nullptr, 0)};
   const std::string empty("\0\0\0\0\0\0\0\0\x06", 9);
@@ -74,6 +103,7 @@ void OddInput() {
 
 int main(int, char** argv) {
   GoldenAndCounted(argv[0]);
+  Ribbon(argv[0]);
   unsetenv("LEVELDB_BLOOM_STATS");
   OddInput();
   return 0;
