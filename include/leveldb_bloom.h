@@ -468,8 +468,9 @@ char *leveldb_bloom_create_filter(const struct leveldb_bloom_policy *policy,
 void leveldb_bloom_free(void *memory);
 
 /**
- * Writes a filter into memory of the caller's. Allocates nothing, unless the policy is transformed, or
- * writes a ribbon filter of more than 64 keys.
+ * Writes a filter into memory of the caller's. A filter of 0.5 to 4 KB takes up to 32 KB of memory
+ * meanwhile, if there is any, and so may one whose policy is transformed or makes ribbon filters;
+ * others allocate nothing.
  *
  * \param policy The policy.
  * \param keys The keys.

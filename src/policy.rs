@@ -173,8 +173,9 @@ impl FilterPolicy {
     }
 
     /// Writes a filter of `keys` over all of `filter`, whose length must be the
-    /// [`filter_len`](Self::filter_len) of their number. Allocates nothing, except for ribbon filters
-    /// of more than 64 keys.
+    /// [`filter_len`](Self::filter_len) of their number. A filter of 0.5 to 4 KB takes up to 32 KB of
+    /// memory meanwhile, if there is any, and a ribbon filter of more than 64 keys some 30 bytes a
+    /// key; others allocate nothing.
     ///
     /// ```
     /// let policy = leveldb_bloom::FilterPolicy::new(10);

@@ -10,12 +10,11 @@
 //!    for the one before. If the number of keys is no multiple of eight, the last eight overlap
 //!    those before: to set a bit twice is to set it once.
 //! 2. A remainder takes two 52-bit products, so no position waits for the one before.
-//! 3. An array of up to 64 bytes is built in registers. One of up to 4 KB is built with a byte per
-//!    bit, which needs no load before the store, and packed at the end. In a larger one bits are set
-//!    in place. One of more than 2^20 bits is left to the AVX2 kernel.
+//! 3. An array of up to 64 bytes is built in registers. In a larger one the AVX2 kernel's way sets
+//!    the bits.
 //! 4. In a batch of keys a small filter is in a register. With a larger one the first two probes of
 //!    all keys come first; the other probes are only for the keys that are then left.
-//! 5. Queries of a single key are the AVX2 kernel's.
+//! 5. Queries of a single key are the AVX2 kernel's, and so is a filter of more than 2^20 bits.
 //!
 //! No load or store passes the end of a key, a list, an array or a filter.
 
@@ -28,8 +27,8 @@ use core::mem::{MaybeUninit, transmute};
 use core::num::NonZeroU32;
 
 use super::avx2::Avx2;
-use super::blocks::{self, BLOCK, Steps};
-use super::hint::{self, hidden};
+use super::blocks::{self, BLOCK, Steps, prefetch_keys};
+use super::hint::hidden;
 use super::{Kernel, Key, avx2, cpu};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M};
@@ -61,15 +60,6 @@ fn eights<'s, 'k>(keys: &'s [Key<'k>]) -> impl Iterator<Item = &'s [Key<'k>; LAN
 fn block<'s, 'k>(keys: &'s [Key<'k>], at: usize) -> &'s [Key<'k>] {
     let rest = keys.get(at..).unwrap_or(&[]);
     rest.get(..BLOCK).unwrap_or(rest)
-}
-
-/// Prefetches keys if they lie far apart. The processor prefetches others by itself.
-fn prefetch(keys: &[Key]) {
-    if let ([first, ..], [.., last]) = (keys, keys) {
-        if first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > 32 * 1024 {
-            keys.iter().for_each(|key| hint::prefetch(key.as_ptr()));
-        }
-    }
 }
 
 /// Room for the hashes of a block. To initialise all of it takes as long as to hash some keys.
@@ -160,9 +150,11 @@ fn hash_rest(mut h: __m512i, words: [__m512i; 4], rest: __m512i, most: usize) ->
 #[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,bmi1,bmi2,popcnt")]
 unsafe fn hash_uniform(keys: &[Key], len: usize, h: &mut [MaybeUninit<__m512i>]) {
     let first = _mm512_set1_epi64((BLOOM_SEED ^ (len as u32).wrapping_mul(M)).into());
-    // SAFETY: written where `at` was 0.
-    let so_far =
-        |h: &_, at| if at == 0 { first } else { unsafe { MaybeUninit::assume_init_read(h) } };
+    let so_far = |h: &MaybeUninit<_>, at| match at {
+        0 => first,
+        // SAFETY: written where `at` was 0.
+        _ => unsafe { h.assume_init_read() },
+    };
     let mut at = 0;
     while len - at >= 16 {
         for (h, keys) in h.iter_mut().zip(eights(keys)) {
@@ -488,7 +480,7 @@ unsafe fn keys_may_match(keys: &[Key], filter: &[u8], results: &mut [u8]) -> usi
             // Between the stages, because the hashes that are left cannot be loaded at once.
             if probes.start == 0 && at + BLOCK < keys.len() {
                 hash(at + BLOCK, &mut next);
-                prefetch(block(keys, at + 2 * BLOCK));
+                prefetch_keys(block(keys, at + 2 * BLOCK));
             }
             num_hashes = num_left;
         }

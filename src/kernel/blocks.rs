@@ -92,7 +92,7 @@ fn next_block(left: usize, most: usize) -> usize {
 /// Prefetches keys that may lie anywhere in memory. The processor does it for those that lie one
 /// after the other.
 #[inline(always)]
-fn prefetch_keys(keys: &[Key]) {
+pub(super) fn prefetch_keys(keys: &[Key]) {
     const NEAR: usize = 32 * 1024;
     let ([first, ..], [.., last]) = (keys, keys) else { return };
     if first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > NEAR {

@@ -163,6 +163,9 @@ fn create_in_memory(keys: &[Key], k: u32, array: &mut [MaybeUninit<u8>]) {
 #[inline(always)]
 fn word_of(keys: &[Key], k: u32) -> u64 {
     let mut word = 0;
+    if k == 0 {
+        return word;
+    }
     for key in keys {
         let mut sum = hash(*key);
         let delta = sum.rotate_right(17);

@@ -14,7 +14,7 @@ type Eight<'k> = [Key<'k>; LANES];
 /// multiple of eight.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn hash_keys(keys: &[Key], hashes: &mut [u32]) {
-    let len = keys[0].len();
+    let Some(len) = keys.first().map(|key| key.len()) else { return };
     // SAFETY: the caller's.
     unsafe {
         if LENGTHS.contains(&len) && have_length(keys, len) {
