@@ -109,38 +109,44 @@ class FilePart {
   show(file, others) {
     const { table } = this;
     const made = table.filters.filter(({ bits }) => bits > 0);
-    const note = [`${nameOf(file.name)}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")} with ${keysOf(table)}.`];
+    const read = table.unreadable > 0 ? `, ${grouped(table.unreadable)} of which cannot be read, the others` : "";
+    const note = [`${nameOf(file.name)}, ${plural(file.size, "byte")}: ${plural(table.blocks, "data block")}${read} with ${keysOf(table)}.`];
+    if (table.plain) note.push("It is a table without sequence numbers (plain keys), as a TableBuilder by itself writes it, and no database.");
+    if (table.maker !== "") note.push(`It is a table of ${table.maker}, whose filters may be of a format of its own under LevelDB's name.`);
     if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
+    else if (table.otherFormat && table.policy === POLICY) note.push("Its keys do not match its filters: these are of another format under LevelDB's name, or were made wrongly.");
     else if (table.policy === POLICY) note.push("Its filters are LevelDB's own bloom filters.");
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
     } else note.push(`Its filters are those of another policy, ${nameOf(table.policy)}: what is drawn here is their bytes, read as LevelDB's.`);
     if (table.others !== "") note.push(`It has filters of ${nameOf(table.others)} as well, which are not looked at: LevelDB asks those that have its policy's name.`);
-    if (table.unreadable > 0) note.push(`${plural(table.unreadable, "data block")} cannot be read, so that keys are missing here: ${table.trouble}.`);
+    if (table.unreadable > 0) note.push(`Keys are missing here, because of this: ${table.trouble}.`);
     if (others > 0) note.push(`It is shown alone: ${plural(others, "file")} more came with it.`);
     this.note(note.join(" "));
     $("file-part").hidden = made.length === 0;
     if (made.length === 0) return;
 
     const sum = (of) => made.reduce((total, filter) => total + of(filter), 0);
-    const keys = made.map((filter) => filter.keys).sort((a, b) => a - b);
+    // Of a filter whose keys cannot all be read, their number is not known.
+    const keys = made.filter(({ unreadable }) => unreadable === 0).map((filter) => filter.keys).sort((a, b) => a - b);
     const set = (id, text) => ($(id).textContent = text);
     set("file-filters", grouped(made.length));
     set("file-empty", grouped(table.filters.length - made.length));
-    set("file-keys", keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
+    set("file-keys", keys.length === 0 ? "–" : keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
     // As the command-line inspector has it: LevelDB makes room for each entry.
-    set("file-spent", table.entries ? (((table.filterBytes + TRAILER) * 8) / table.entries).toFixed(1) : "–");
+    set("file-spent", table.entries && table.unreadable === 0 ? (((table.filterBytes + TRAILER) * 8) / table.entries).toFixed(1) : "–");
     set("file-fill", `${((100 * sum(({ fill, bits }) => fill * bits)) / sum(({ bits }) => bits)).toFixed(0)} %`);
     // By their lengths, as the command-line inspector has it: who has more keys is asked more.
+    const known = !(table.policy === POLICY && table.otherFormat);
     const rate = sum(({ bytes }) => this.bloom.falsePositiveRate(bytes) * bytes.length) / sum(({ bytes }) => bytes.length);
-    set("file-rate", percent(rate));
+    set("file-rate", known ? percent(rate) : "–");
     this.map.show(table.filters, table.filters.findIndex(({ bits }) => bits > 0));
   }
 
   describe(number) {
-    const { bits, bytes, k, fill, blocks, ...counts } = this.table.filters[number];
+    const { bits, bytes, k, fill, blocks, unreadable, ...counts } = this.table.filters[number];
     if (bits === 0) return `Filter ${number}: empty, no data block begins in this 2 KiB`;
-    return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${keysOf(counts)} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
+    return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${unreadable > 0 ? "keys that are not all known" : keysOf(counts)} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
   }
 
   choose(number) {
@@ -199,6 +205,9 @@ class FilePart {
       return probes.say(may ? "hit" : "miss", `Filter ${number} says ${may ? "yes" : "no"}.`, `${name} gets that answer if the filter is read as LevelDB's.`);
     }
     if (there === "unreadable") return probes.say("wrong", may ? "Maybe there." : "Absent, says the filter.", `Whether it is so is not known: ${where} cannot be read.`);
+    if (!may && there !== "no" && (table.otherFormat || table.maker !== "")) {
+      return probes.say("wrong", `Filter ${number} says no.`, `${name} is in ${where}. Read as LevelDB's, the filter does not have it, as it has hardly any key: it is of another format, or was made wrongly.`);
+    }
     if (!may && there !== "no") return probes.say("wrong", "A lost key.", `${name} is in ${where}, but filter ${number} says no. LevelDB does not find it.`);
     if (!may) return probes.say("miss", "Certainly absent.", `Filter ${number} says no to ${name}: LevelDB does not read ${where}.`);
     if (there === "no") {

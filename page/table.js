@@ -11,22 +11,24 @@ class TableFile {
     this.at = this.wasm.table_open(bloom.take(bytes), bytes.length);
     if (!this.wasm.table_is_open(this.at)) throw new Error(this.text());
     const numbers = this.numbers();
-    [this.blocks, this.unreadable, this.keys, this.entries] = numbers;
+    [this.blocks, this.unreadable, this.keys, this.entries, this.plain, this.otherFormat] = numbers;
     this.ask("policy");
     this.policy = this.text();
     this.ask("others");
     this.others = this.text();
+    this.ask("maker");
+    this.maker = this.text();
     this.ask("trouble");
     this.trouble = this.text();
     this.ask("filters");
     const block = this.answer();
     this.filterBytes = block.length;
     this.filters = [];
-    for (let i = 4; i < numbers.length; i += 6) {
-      const [from, length, set, blocks, keys, entries] = numbers.slice(i, i + 6);
+    for (let i = 6; i < numbers.length; i += 7) {
+      const [from, length, set, blocks, unreadable, keys, entries] = numbers.slice(i, i + 7);
       const bytes = block.subarray(from, from + length);
       const bits = Math.max(0, length - 1) * 8;
-      this.filters.push({ bytes, blocks, keys, entries, bits, k: length ? bytes[length - 1] : 0, fill: bits ? set / bits : 0 });
+      this.filters.push({ bytes, blocks, unreadable, keys, entries, bits, k: length ? bytes[length - 1] : 0, fill: bits ? set / bits : 0 });
     }
   }
 

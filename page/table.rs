@@ -7,9 +7,10 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use leveldb_bloom::key_may_match;
 use leveldb_bloom_table::{
-    BlockHandle, Buffers, Comparison, Error, FilterName, Filters, InternalKey, KeyKind, Portable,
-    ReadAt, Table,
+    BlockHandle, Buffers, Comparison, Error, FilterName, Filters, InternalKey, KeyFormat, KeyKind,
+    Portable, ReadAt, Table, is_another_format,
 };
 
 use crate::bytes;
@@ -57,6 +58,9 @@ const MOST_FILTERS: usize = 1 << 18;
 /// What the keys of a filter may take: prefix compression makes any number of bytes of one.
 const MOST_KEYS_LEN: usize = 1 << 20;
 
+/// The bytes of keys that are asked for, to see whether filters are LevelDB's.
+const MOST_HASHED: u64 = 64 << 20;
+
 /// How many they may be: the page looks for the bits of each, which takes it seconds for all of a
 /// megabyte.
 const MOST_KEYS: usize = 5000;
@@ -64,7 +68,8 @@ const MOST_KEYS: usize = 5000;
 impl Opened {
     /// Reads the filter block, and every data block for how many keys each filter has.
     fn read(file: Vec<u8>) -> Result<Self, Error> {
-        let table = Table::open(File(file), Portable)?;
+        let mut table = Table::open(File(file), Portable)?;
+        table.look_at_keys();
         if let Some(error) = table.metaindex_error() {
             return Err(error.clone());
         }
@@ -93,15 +98,17 @@ impl Opened {
         table.filters().get(table.preferred_filters()?)
     }
 
-    /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries;
-    /// then for each filter where it begins in the filter block, its length, its bits set, its data
-    /// blocks, keys and entries.
+    /// Answers: the number of data blocks, of those that are unreadable, of all keys and entries,
+    /// whether keys are plain, and whether hardly any matches; then for each filter where it begins in
+    /// the filter block, its length, its bits set, its data blocks, those that are unreadable, keys and
+    /// entries.
     fn look_around(&mut self) -> Result<(), Error> {
         let Some(table) = &self.table else { return Ok(()) };
         let filters = self.parsed()?;
         let len = filters.as_ref().map_or(0, Filters::len).min(MOST_FILTERS);
         let mut of_filter = alloc::vec![Counts::default(); len];
-        let (mut all, mut unreadable) = (Counts::default(), 0u32);
+        let (mut all, mut missed) = (Counts::default(), 0);
+        let (mut hashed, mut asked) = (0, 0);
         let mut trouble = String::new();
         let mut walk = Walk::default();
         let mut data = table.data_blocks();
@@ -112,28 +119,40 @@ impl Opened {
             let of = of.unwrap_or(&mut outside);
             all.blocks += 1;
             of.blocks += 1;
-            let mut count = |_: InternalKey<'_>, another: bool, _| {
+            let filter = filters.as_ref().and_then(|f| f.filter_for(block.handle.offset));
+            let mut count = |key: InternalKey<'_>, another: bool, _| {
+                // Of long ones the first few are enough.
+                hashed += key.user_key.len() as u64;
+                if another && hashed < MOST_HASHED {
+                    asked += 1;
+                    missed += u64::from(filter.is_some_and(|it| !key_may_match(key.user_key, it)));
+                }
                 // A key whose versions go on in the next filter is counted there too.
                 all.add(another);
                 of.add(another || of.entries == 0);
             };
             if let Err(error) = walk.block(table, block.handle, &mut count) {
-                unreadable += 1;
+                all.unreadable += 1;
+                of.unreadable += 1;
                 if trouble.is_empty() {
                     trouble = error.to_string();
                 }
             }
         }
         let mut answer = Vec::new();
-        push(&mut answer, &[all.blocks, unreadable, all.keys, all.entries]);
+        let plain = table.keys() == KeyFormat::Plain;
+        let other = is_another_format(asked, missed);
+        let kinds = [plain, other].map(u32::from);
+        push(&mut answer, &[all.blocks, all.unreadable, all.keys, all.entries]);
+        push(&mut answer, &kinds);
         for (number, counts) in of_filter.into_iter().enumerate() {
             let Some(range) = filters.as_ref().and_then(|f| f.range(number)) else { continue };
             let Some(filter) = self.filters.get(range.clone()) else { continue };
             let array = filter.split_last().map_or(&[][..], |(_, array)| array);
             let set = array.iter().map(|byte| byte.count_ones()).sum();
-            let Counts { blocks, keys, entries } = counts;
-            let numbers = [range.start as u32, filter.len() as u32, set, blocks, keys, entries];
-            push(&mut answer, &numbers);
+            let Counts { blocks, unreadable, keys, entries } = counts;
+            push(&mut answer, &[range.start as u32, filter.len() as u32, set]);
+            push(&mut answer, &[blocks, unreadable, keys, entries]);
         }
         self.bytewise = walk.bytewise;
         self.answer = answer;
@@ -237,6 +256,7 @@ fn push(answer: &mut Vec<u8>, numbers: &[u32]) {
 #[derive(Clone, Copy, Default)]
 struct Counts {
     blocks: u32,
+    unreadable: u32,
     keys: u32,
     entries: u32,
 }
@@ -279,7 +299,7 @@ impl Walk {
         let mut shared = usize::MAX;
         while let Some(entry) = entries.next()? {
             shared = shared.min(entry.shared);
-            if let Some(key) = InternalKey::parse(entry.key) {
+            if let Some(key) = table.keys().parse(entry.key) {
                 let user_key = key.user_key;
                 let same = shared.min(self.last.len()).min(user_key.len());
                 let order = self.last[same..].cmp(&user_key[same..]);
@@ -337,6 +357,15 @@ pub unsafe extern "C" fn table_policy(opened: *mut Opened) {
     let opened = unsafe { &mut *opened };
     let name = opened.filter_name();
     opened.answer = name.map_or(Vec::new(), |name| name.policy.clone().into_bytes());
+}
+
+/// Answers: who wrote the table, if that is not LevelDB and it says so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn table_maker(opened: *mut Opened) {
+    // SAFETY: table.js passes an open table.
+    let opened = unsafe { &mut *opened };
+    let maker = opened.table.as_ref().and_then(Table::maker);
+    opened.answer = maker.unwrap_or_default().into();
 }
 
 /// Answers: the names of the other policies that the table has filters of.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use leveldb_bloom::{FilterInfo, POLICY_NAME};
 use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, KeyFormat, KeyKind, Kind,
-    MAX_EXPANSION, Part, ReadAt, Table,
+    MAX_EXPANSION, Part, ReadAt, Table, is_another_format,
 };
 
 use crate::absent::{Absent, Keys};
@@ -629,7 +629,7 @@ impl Scan {
         }
         // LevelDB's own policy makes no filters that hardly a key matches: it was another program's.
         let bloom = &report.sums.bloom;
-        let hardly_any = bloom.keys_checked > 1 && bloom.keys_lost * 10 >= bloom.keys_checked * 9;
+        let hardly_any = is_another_format(bloom.keys_checked, bloom.keys_lost);
         let others = bloom.keys_lost > 0 && report.maker.is_some();
         let mismatched = !foreign
             && report.transform.is_none()

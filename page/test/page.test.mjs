@@ -834,7 +834,11 @@ test("a file with deletions, one without filters, and files that are none", asyn
   assert.match(await dropped(whole.subarray(0, whole.length - 1)), /cannot be read: /);
   const damaged = Buffer.from(whole);
   damaged[100] ^= 1;
-  assert.match(await dropped(damaged), /1 data block cannot be read.*checksum/);
+  assert.match(await dropped(damaged), /, 1 of which cannot be read, the others with .*checksum/);
+  // Of what cannot be read nothing is worked out, and nothing is left out in silence.
+  assert.equal(await page.textContent("#file-spent"), "–");
+  assert.match(await page.textContent("#file-keys"), /^\d+(–\d+)?$/);
+  assert.match(await page.evaluate(() => filePart.describe(0)), /set by keys that are not all known of/);
   assert.ok(await page.isVisible("#file-part"));
   const absent = await page.evaluate((keys) => keys.find((key) => !filePart.table.find(keyBytes(key)).may), USERS.slice(0, 9).map((key) => `${key}x`));
   for (const [key, title] of [[USERS[3], "Maybe there."], [absent, "Absent, says the filter."]]) {
@@ -843,7 +847,7 @@ test("a file with deletions, one without filters, and files that are none", asyn
     assert.equal(await settled(page, "#file-verdict"), `!${title} Whether it is so is not known: the data block at byte 0 cannot be read.`);
   }
   damaged[damaged.length >> 1] ^= 1;
-  assert.match(await dropped(damaged), /2 data blocks cannot be read.*: data block at byte 0: checksum/);
+  assert.match(await dropped(damaged), /, 2 of which cannot be read.*: data block at byte 0: checksum/);
   // Where it is not known which filters there are, none are made up.
   const name = whole.indexOf("filter.leveldb.BuiltinBloomFilter2");
   for (const [at, what] of [[name, "metaindex block"], [name - 100, "filter block"]]) {
@@ -853,6 +857,20 @@ test("a file with deletions, one without filters, and files that are none", asyn
     assert.ok(await page.isHidden("#file-part"));
   }
   assert.match(await dropped(whole), /with 3,000 keys/);
+});
+
+test("a table without sequence numbers is called that, and its keys are found", async () => {
+  const entries = Array.from({ length: 50 }, (_, i) => [0, Buffer.from(`word${100 + i}`), Buffer.from("v")]);
+  const keys = entries.map(([, key]) => key.toString());
+  const filter = Buffer.from(cFilter(10, keys), "hex");
+  const path = join(folder, "plain");
+  writeFileSync(path, craft(entries, Buffer.concat([filter, words([0, filter.length]), Buffer.from([11])])));
+  assert.match(await drop(path), /1 data block with 50 keys\. It is a table without sequence numbers \(plain keys\).*Its filters are LevelDB's own/);
+  for (const [key, said] of [["word107", /Maybe there, and it is/], ["word1070", /Certainly absent|False positive/]]) {
+    await page.fill("#file-key", key);
+    await page.press("#file-key", "Enter");
+    assert.match(await settled(page, "#file-verdict"), said);
+  }
 });
 
 test("keys in another order than that of their bytes are found", async () => {
@@ -948,7 +966,7 @@ test("a bit is said to be what it is, whoever's key set it", async () => {
   damaged[100] ^= 1;
   const path = join(folder, "damaged");
   writeFileSync(path, damaged);
-  assert.match(await drop(path), /1 data block cannot be read/);
+  assert.match(await drop(path), /1 of which cannot be read/);
   const sentences = await page.evaluate(() => {
     const { bits } = filePart;
     bits.draw = () => {};
@@ -1038,6 +1056,18 @@ test("a lost key and another policy's filters are called that", async () => {
   // The filter, its offset, the offset of the offsets, and base_lg.
   const length = filter.length + 4 + 4 + 1;
   lost.fill(0, start, start + filter.length - 1);
+  seal(lost, start, length);
+  writeFileSync(path, lost);
+  // All of them: not LevelDB's doing.
+  assert.match(await drop(path), /20 keys\. Its keys do not match its filters: these are of another format/);
+  assert.equal(await page.textContent("#file-rate"), "–");
+  await page.fill("#file-key", "fig");
+  await page.press("#file-key", "Enter");
+  assert.match(await settled(page, "#file-verdict"), /^!Filter 0 says no\. “fig” is in .* another format, or was made wrongly/);
+  filter.copy(lost, start);
+  // The first bit of fig's is cleared, and those that share it are lost with it.
+  const [position] = await page.evaluate(() => filePart.bloom.probes(keyBytes("fig"), filePart.bits.filter).positions);
+  lost[start + (position >> 3)] &= ~(1 << (position & 7));
   seal(lost, start, length);
   writeFileSync(path, lost);
   assert.match(await drop(path), /20 keys\. Its filters are LevelDB's own/);

@@ -25,6 +25,13 @@ pub struct FilterName {
     pub handle: BlockHandle,
 }
 
+/// Whether filters under LevelDB's name are of another format, as Riak's LevelDB has them: of so many keys so many miss,
+/// which are nearly all.
+#[must_use]
+pub fn is_another_format(keys: u64, missed: u64) -> bool {
+    keys > 1 && missed.saturating_mul(10) >= keys.saturating_mul(9)
+}
+
 /// The contents of a filter block.
 #[derive(Clone, Copy, Debug)]
 pub struct Filters<'a> {

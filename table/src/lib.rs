@@ -53,7 +53,7 @@ mod table;
 pub use block::{Block, Comparison, Entries, Entry, MAX_EXPANSION};
 pub use codec::{Codec, Compression, Portable, Refusal};
 pub use error::{Error, Kind, Part};
-pub use filters::{FILTER_BASE_LG, FilterName, Filters};
+pub use filters::{FILTER_BASE_LG, FilterName, Filters, is_another_format};
 pub use footer::{BlockHandle, FOOTER_LEN, Footer, MAGIC, TRAILER_LEN};
 pub use key::{InternalKey, KeyFormat, KeyKind};
 pub use read::ReadAt;
