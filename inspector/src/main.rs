@@ -116,9 +116,10 @@ The object that --json prints; what is not known is null, rates are shares of 1:
              data_bytes_decompressed (of what was read), entries, deletions,
              filters, slots, empty_slots, blocks_without_slot, keys_outside (of
              the ranges that the MANIFEST gives their tables); bloom, of filters
-             in LevelDB's format: bytes, bits, bits_set, fill, fill_histogram (in
-             steps of 5 %), probes (filters by k), match_all, keys_per_filter
-             (min, median, mean, max, histogram: from, to, filters),
+             in LevelDB's format: bytes, bits, bits_set, fill, fill_histogram
+             (in steps of 5 %), probes (filters by k), match_all,
+             keys_per_filter (min, median, mean, max, histogram: from, to,
+             filters),
              bits_per_key_set (least, most),
              bits_per_key_spent, estimated_keys, false_positive_rate_estimated,
              false_positive_rate_measured, absent_keys_asked,
