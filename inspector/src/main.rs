@@ -77,125 +77,9 @@ struct Cli {
     command: Command,
 }
 
-const AFTER_INSPECT: &str = "\
-What the figures are:
-  slots            LevelDB keeps a filter for each 2 KiB of data blocks; a block
-                   of 4 KiB uses one slot and leaves the next empty, at 4 bytes
-  bits per key     as set, worked out from the filters' sizes and k; as spent,
-                   the filter block's bytes, offsets and all, over the keys, in
-                   tables that are not damaged
-  fill             the share of bits that are set: about a half in a good filter
-  false positives  estimated from each filter's fill, the 32-bit hash included;
-                   measured with absent keys, real ones with a few bytes
-                   exchanged where keys differ: about a million, of one table
-                   200,000 at most and 2,000 at least, and fewer where few
-                   different ones can be made. Of several filters each counts in
-                   both by its bytes
-
-Every data block is read, because only it says how many keys its filter holds.
-It is read once, from front to back, on all processors; memory is that of a few
-blocks and one table's index and filters for each. --quick reads indexes and
-filters only, a hundredth of the bytes.
-
-The object that --json prints; what is not known is null, rates are shares of 1:
-  version, data_read
-  unused_tables, unused_entries: not in the MANIFEST, so that LevelDB does not
-             read them; `total` and the notes leave them out
-  databases  folder, comparator, manifest_error, range_errors, missing_tables
-  tables     path, number, level, unused, deleted_meanwhile, kind (what it is,
-             where LevelDB's databases have no such table), policy,
-             policy_kind, other_policies (of filters that are there as well),
-             filters_made_for, keys_in_byte_order, problems (offset, text),
-             problem_count, lost (key, key_hex, sequence, deletion, data_block,
-             filter, outside), and the figures
-  total      the figures: tables, tables_with_filters, file_bytes, index_bytes,
-             data_blocks, data_blocks_unread, compressions (data blocks by how
-             they are stored: none, snappy, zstd, zlib, deflate, unknown
-             and its number), data_bytes, filter_block_bytes (all three kinds
-             of blocks as they are stored, with trailers),
-             data_bytes_decompressed (of what was read), entries, deletions,
-             filters, slots, empty_slots, blocks_without_slot, keys_outside (of
-             the ranges that the MANIFEST gives their tables); bloom, of filters
-             in LevelDB's format: bytes, bits, bits_set, fill, fill_histogram
-             (in steps of 5 %), probes (filters by k), match_all,
-             keys_per_filter (min, median, mean, max, histogram: from, to,
-             filters),
-             bits_per_key_set (least, most),
-             bits_per_key_spent, estimated_keys, false_positive_rate_estimated,
-             false_positive_rate_measured, absent_keys_asked,
-             absent_keys_passed, keys_checked, keys_lost
-  notes      weight (wrong, wasted or note), topic, text
-
-Exit status: 0 nothing is wrong; 1 a key is lost, or something is damaged or
-missing; 2 a path could not be read.";
-
-const AFTER_VERIFY: &str = "\
-A key that does not match its filter is lost: a Get does not find it, although
-it is there, or finds what was written to it earlier. This can happen where
-filters were made by faulty code, or for a comparator that sees less than the
-whole key. A key outside of the range, smallest to largest, that the MANIFEST
-gives its table is lost as well: a Get does not look for it there. Of a level
-above 0 it looks into one table, so that ranges which overlap are named, too.
-
-Block checksums are compared, and shape and order of all entries are looked at;
-order and ranges only where the MANIFEST says that the order is that of bytes.
-
-The object that --json prints:
-  version, sound, manifest_errors, range_errors, missing_tables, other_owners
-           (of databases that only goleveldb or Riak opens; `sound` says
-           nothing of that), unused_tables and unused_entries, which are not
-           in the MANIFEST: LevelDB does not read them, and `sound` says nothing
-           of them
-  tables   path, kind (what it is, where LevelDB's databases have no such
-           table), policy, other_policies (of filters that are not looked at),
-           unused, deleted_meanwhile, compressions (how the blocks are stored),
-           data_blocks, data_blocks_unread, entries, keys_checked,
-           keys_lost, keys_outside (those of them that are outside of the
-           range), filters_made_for, problem_count, problems (offset, text),
-           lost (key, key_hex, sequence, deletion, data_block, filter, or
-           outside: why a Get does not look for it there)
-
-Limits: a block of more than 1 GiB, as stored or decompressed, is not read, nor
-one whose keys share so much that they take 1024 times its room. That is no
-damage, nor are other programs' formats: a compression that is not known, or
-filters under LevelDB's name that match hardly any key.
-
-Exit status: 0 sound; 1 a key is lost, or something is damaged or missing; 2 a
-path, or a part of it, could not be read.";
-
-const AFTER_PROBE: &str = "\
-Tables are looked through as a Get does: level 0 from new to old, then one table
-of each level. Each filter that is asked shows its k positions and the bits
-found there; one 0 is a no. The block is looked into in any case, so that a
-false positive and a lost key are called what they are (in a database with a
-comparator of its own only where the filter says maybe, or where no filter can
-be asked; of the latter, blocks without the key are counted, and not listed).
-
-A Get goes by the ranges of keys in the MANIFEST. --all looks into the tables
-that it goes past as well, and lists those that hold the key. Without a MANIFEST
-every table is looked into, and the newest write is listed first.
-
-  leveldb-bloom probe DB user:1234
-  leveldb-bloom probe DB --hex 757365723a31323334
-  leveldb-bloom probe DB/000005.ldb --base64 dXNlcjoxMjM0
-
-The object that --json prints:
-  version, key, key_hex, hash, tables_in_all (those that LevelDB reads),
-           unused_tables (not in the MANIFEST), log_bytes, database_problems,
-           other_owner (of a database that only goleveldb or Riak opens)
-  tables   path, level, asked (a Get looks into it), outside (why it does not,
-           where the key is lost by that), policy, other_policies (of filters
-           that are not looked at), deleted_meanwhile, problem,
-           other_filters_that_say_no, other_blocks_read (without the key, and
-           without a filter to ask)
-           blocks: data_block, data_block_bytes, read, problem
-             filter (number, bits, probes, positions, bits_found, maybe)
-             entry (sequence, deletion, value_bytes)
-
-Exit status: 0 the key was followed, found or not; 1 something is damaged on its
-way, or a table missing; 2 a path could not be read, or KEY is not what was
-said.";
-
+const AFTER_INSPECT: &str = include_str!("help/inspect.txt");
+const AFTER_VERIFY: &str = include_str!("help/verify.txt");
+const AFTER_PROBE: &str = include_str!("help/probe.txt");
 const AFTER_ADVISE: &str = "\
 Filters and blocks are built of the database's own keys and values, as LevelDB
 would build them with 6 to 20 bits per key, the present block size and larger
@@ -246,26 +130,7 @@ is one), sequence, value, file.
 Exit status: 0 here it is; 1 there is no such key, or it is deleted; 2 that is
 not certain, because something is damaged, missing, or could not be read.";
 
-const AFTER_SIZE: &str = "\
-Each from the others:
-  leveldb-bloom size --keys 1000 --rate 1%           bits per key for a rate
-  leveldb-bloom size --keys 1000 --bits-per-key 10   the rate, and the size
-  leveldb-bloom size --keys 1M --bytes 2MiB          the best that fits
-  leveldb-bloom size --keys 50M                      more bits stop helping
-
-In a database a filter holds the keys of a block or two, 10 to 100 as a rule.
-The rates count that the hash has 32 bits, so that among tens of millions of
-keys an absent one may have the hash of a present one, that k stays at 30, and
-that a filter has 64 bits at least. They are estimates: single filters of 20,000
-to some million keys have up to 1.5 times as many false positives as a rule, one
-size in twenty up to seven times, and remarks say where it is known to be more.
-
-The object that --json prints:
-  version, keys, hash_collision_rate, remarks
-  settings   bits_per_key, probes, bytes, false_positive_rate
-
-Exit status: 0 here it is; 1 no setting gives what was asked; 2 the question was
-not understood.";
+const AFTER_SIZE: &str = include_str!("help/size.txt");
 
 #[derive(Subcommand)]
 enum Command {
