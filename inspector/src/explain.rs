@@ -161,7 +161,11 @@ impl Notes<'_> {
                     "The MANIFEST of {} could not be read ({reason}): {then}",
                     text::path(&database.folder)
                 );
-                self.add(Weight::Wrong, "manifest", text);
+                let weight = match database.is_unreadable() {
+                    true => Weight::Note,
+                    false => Weight::Wrong,
+                };
+                self.add(weight, "manifest", text);
             }
         }
     }

@@ -70,7 +70,7 @@ fn policies(reports: &[Report]) -> String {
     for report in reports.iter().filter(|report| report.is_seen()) {
         let name = match &report.policy {
             Some(policy) => &policy.name,
-            None if report.opened => "none",
+            None if report.opened && report.maker.is_none() => "none",
             None => NOT_KNOWN,
         };
         match names.iter_mut().find(|(known, _)| *known == name) {

@@ -178,7 +178,9 @@ impl Report {
 
     /// Whether something of it could not be looked at, which says nothing about it.
     pub fn is_unread(&self) -> bool {
-        let others = self.problem_count > self.damage_count || self.has(Format::Mismatched);
+        let others = self.problem_count > self.damage_count
+            || self.has(Format::Mismatched)
+            || self.maker.is_some() && self.policy.is_none();
         self.place.is_used() && others
     }
 
@@ -198,6 +200,9 @@ impl Report {
         match (self.keys, self.maker) {
             _ if self.has(Format::Mismatched) => {
                 Some(format!("its keys do not match its filters, so that nothing is said of these: {lost}"))
+            }
+            (_, Some(maker)) if self.policy.is_none() => {
+                Some(format!("a table of {maker}, whose filters are not read here"))
             }
             (_, Some(maker)) => Some(format!("a table of {maker}")),
             (KeyFormat::Plain, None) => Some(

@@ -170,7 +170,7 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     };
     if unread > 0 {
         let tables = plural(unread as u64, "table", "tables");
-        verdict += &format!(" {tables} could not be read, or not in full.");
+        verdict += &format!(" {tables} could not be read or checked in full.");
     }
     if total.tables_with_filters == 0 && all {
         verdict += " There are no filters.";

@@ -155,8 +155,8 @@ impl fmt::Display for Kind {
             }
             Kind::Compression { found: Compression::Other(number) } => write!(
                 f,
-                "not read: expected a known compression, found {number}, and bytes that are not of LevelDB's \
-                 method of this number (Riak's LevelDB has LZ4 as 2, RocksDB as 4)"
+                "not read: expected a compression of LevelDB's, found {number} of another program (2 is LZ4 in \
+                 Riak's LevelDB; 2, 4 and 7 are zlib, LZ4 and zstd in RocksDB)"
             ),
             Kind::Compression { found } => {
                 write!(f, "not read: expected a compression that is read here, found {found}")

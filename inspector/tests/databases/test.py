@@ -1111,6 +1111,9 @@ class OtherMakers(unittest.TestCase):
             self.told(2, path, f"{maker} has filters of a format of its own")
             path = written("another-maker/000006.ldb", table(keys(0, 300), other_name=name))
             self.told(0, path, f"a table of {maker}")
+            path = written("another-maker/000007.ldb", table(keys(0, 300), policy=None, other_name=name))
+            text = self.told(2, path, f"a table of {maker}, whose filters are not read here")
+            self.assertNotRegex(text, "no key is lost|no filters")
         # A few lost keys are lost.
         path = written("a-few-lost/000005.ldb", table(keys(0, 300), lambda of: Bloom().create(of[:-5])))
         self.assertEqual(command("verify", path).returncode, 1)
