@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use leveldb_bloom::FilterPolicy;
+use leveldb_bloom::{FilterPolicy, MAX_RIBBON_BITS_PER_KEY};
 use serde::Serialize;
 use serde_json::json;
 
@@ -46,11 +46,33 @@ const OTHER_FILES: u64 = 10;
 pub enum Encoding {
     None,
     Bloom,
+    Ribbon,
 }
 
 /// With the policy that writes it, for a number of bits per key.
 type Way = (Encoding, fn(i32) -> FilterPolicy);
-const WAYS: &[Way] = &[(Encoding::Bloom, FilterPolicy::new)];
+const WAYS: [Way; 2] =
+    [(Encoding::Bloom, FilterPolicy::new), (Encoding::Ribbon, FilterPolicy::ribbon)];
+
+/// A setting of the filters.
+type Setting = (Encoding, i32, FilterPolicy);
+
+/// Those that are tried, and what is there.
+fn settings(present: Option<(Encoding, i32)>) -> Vec<Setting> {
+    let tried = WAYS.iter().flat_map(|&(encoding, _)| {
+        let most = if encoding == Encoding::Ribbon { MAX_RIBBON_BITS_PER_KEY } else { 20 };
+        (6..=most).map(move |bits| (encoding, bits))
+    });
+    let mut tried: Vec<_> = tried.collect();
+    if let Some(present) = present.filter(|present| !tried.contains(present)) {
+        tried.insert(0, present);
+    }
+    let with_policy = |(encoding, bits)| {
+        let (_, policy) = WAYS.iter().find(|(own, _)| *own == encoding)?;
+        Some((encoding, bits, policy(bits)))
+    };
+    tried.into_iter().filter_map(with_policy).collect()
+}
 
 /// A setting, and what it gives.
 #[derive(Clone, Debug, Serialize)]
@@ -131,6 +153,7 @@ fn parts(everything: &Everything) -> Vec<Part<'_>> {
 }
 
 fn feed(
+    told: &mut Told,
     everything: &Everything,
     parts: &[Part<'_>],
     layouts: &mut [Layout],
@@ -144,27 +167,22 @@ fn feed(
             Part::Table(found, part) => {
                 let begun = bar.position();
                 let come_to = |to: u64| bar.set_position(begun + to.saturating_sub(part.start));
-                sample::read(found, part.clone(), seen, &mut feed, &come_to);
+                sample::read(found, part.clone(), seen, &mut feed, told, &come_to);
                 bar.set_position(begun + part.end.min(found.len) - part.start);
             }
             Part::Logs => {
                 let (mut writes, mut held) = (std::collections::BTreeMap::new(), 0);
                 for path in everything.databases.iter().flat_map(|database| source::logs(database))
                 {
-                    let _ = source::log(
-                        &path,
-                        &Wanted::default(),
-                        &mut Told::default(),
-                        &mut |entry| {
-                            held += (entry.key.len() + entry.value.map_or(0, <[u8]>::len)) as u64;
-                            writes.insert(entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
-                            if held > SAMPLE {
-                                ControlFlow::Break(())
-                            } else {
-                                ControlFlow::Continue(())
-                            }
-                        },
-                    );
+                    let _ = source::log(&path, &Wanted::default(), told, &mut |entry| {
+                        held += (entry.key.len() + entry.value.map_or(0, <[u8]>::len)) as u64;
+                        writes.insert(entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
+                        if held > SAMPLE {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    });
                 }
                 for (key, value) in &writes {
                     if let Some(value) = value {
@@ -207,7 +225,9 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
         Building { block_size: 4 << 10, appended: false, restart_interval: 16, compression: 0 },
         0,
     )];
-    feed(everything, &parts, &mut first, &mut counting, &mut seen, &bar);
+    let mut told = Told::default();
+    feed(&mut told, everything, &parts, &mut first, &mut counting, &mut seen, &bar);
+    told.quiet = true;
     let keys = first[0].keys;
     if keys == 0 {
         return None;
@@ -215,9 +235,16 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
     let present = seen.block_size();
     let sizes: Vec<_> =
         [present, present * 4, present * 16].into_iter().filter(|size| *size <= 4 << 20).collect();
-    let policies: Vec<_> = WAYS.iter().flat_map(|(_, policy)| (6..=20).map(policy)).collect();
-    let (one, several) = (seen.settings.one(), seen.settings.most);
-    let present_bits = one.map(|least| if several == i32::MAX { least } else { several });
+    let present_filters = match (seen.filters, seen.ribbon) {
+        (0, _) => Some((Encoding::None, 0)),
+        (_, Some((least, most))) => Some((Encoding::Ribbon, least)).filter(|_| least == most),
+        _ => {
+            let most = Some(seen.settings.most).filter(|most| *most < i32::MAX);
+            seen.settings.one().map(|least| (Encoding::Bloom, most.unwrap_or(least)))
+        }
+    };
+    let settings = settings(present_filters);
+    let policies: Vec<_> = settings.iter().map(|(_, _, policy)| *policy).collect();
     let mut layouts = Vec::new();
     let mut asking = Asking::new(&policies, bytewise, keys as f64);
     // A key that is one byte longer is worth a look where neighbours pass more often than others.
@@ -230,14 +257,14 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
         };
         let mut more: Vec<_> =
             sizes.iter().map(|size| Layout::new(building(size), policies.len())).collect();
-        feed(everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
+        feed(&mut told, everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
         layouts.extend(more);
-        if !ordered(&layouts[0].answers) {
+        if !ordered(&layouts[0].answers, &settings) {
             break;
         }
     }
     bar.finish_and_clear();
-    let is_ordered = ordered(&layouts[0].answers);
+    let is_ordered = ordered(&layouts[0].answers, &settings);
     let all_keys = match sampled {
         0 => keys as f64,
         sampled => keys as f64 * total as f64 / sampled as f64,
@@ -249,29 +276,17 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
         per_get: tables_per_get(everything),
         is_ordered,
         present,
-        present_bits,
+        present_filters,
     };
     let mut rows = Vec::new();
-    for layout in &layouts {
-        rows.extend(context.rows(layout));
-    }
     if seen.filters == 0 {
-        rows.insert(0, context.row(&layouts[0], Encoding::None, 0, None));
-    } else if let Some(bits) = present_bits.filter(|bits| !(6..=20).contains(bits)) {
-        // Not among those that are tried.
-        let policy = [FilterPolicy::new(bits)];
-        let mut alone = [Layout::new(layouts[0].building, 1)];
-        let mut asking = Asking::new(&policy, bytewise, keys as f64);
-        feed(
-            everything,
-            &parts,
-            &mut alone,
-            &mut asking,
-            &mut Seen::default(),
-            &ProgressBar::hidden(),
-        );
-        let answers = alone[0].answers[0];
-        rows.insert(0, context.row(&alone[0], Encoding::Bloom, bits, Some((&policy[0], answers))));
+        rows.push(context.row(&layouts[0], (Encoding::None, 0), None));
+    }
+    for layout in &layouts {
+        let all = settings.iter().zip(&layout.answers);
+        rows.extend(all.map(|((encoding, bits, policy), answers)| {
+            context.row(layout, (*encoding, *bits), Some((policy, *answers)))
+        }));
     }
     let text = context.choose(&mut rows, &asking);
     Some(Advice {
@@ -285,13 +300,16 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
     })
 }
 
-/// Whether neighbours pass much more often than random keys: the sum over all bits has many.
-fn ordered(answers: &[Answers]) -> bool {
-    let sum = |of: fn(&Answers) -> (u64, u64)| {
-        answers.iter().map(of).fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
-    };
-    let ((near, near_yes), (random, random_yes)) = (sum(|it| it.near), sum(|it| it.random));
-    near > 1000 && rate((near, near_yes)) > 1.5 * rate((random, random_yes)) + 0.002
+/// Whether neighbours pass LevelDB's filters much more often than random keys.
+fn ordered(answers: &[Answers], settings: &[Setting]) -> bool {
+    let (mut near, mut random) = ((0, 0), (0, 0));
+    for ((encoding, ..), answers) in settings.iter().zip(answers) {
+        if *encoding == Encoding::Bloom {
+            near = (near.0 + answers.near.0, near.1 + answers.near.1);
+            random = (random.0 + answers.random.0, random.1 + answers.random.1);
+        }
+    }
+    near.0 > 1000 && rate(near) > 1.5 * rate(random) + 0.002
 }
 
 fn rate((asked, passed): (u64, u64)) -> f64 {
@@ -328,24 +346,14 @@ struct Context {
     per_get: f64,
     is_ordered: bool,
     present: usize,
-    present_bits: Option<i32>,
+    present_filters: Option<(Encoding, i32)>,
 }
 
 impl Context {
-    fn rows<'l>(&'l self, layout: &'l Layout) -> impl Iterator<Item = Row> + 'l {
-        let settings = WAYS.iter().flat_map(|(encoding, policy)| {
-            (6..=20).map(move |bits| (*encoding, bits, policy(bits)))
-        });
-        settings.zip(&layout.answers).map(|((encoding, bits, policy), answers)| {
-            self.row(layout, encoding, bits, Some((&policy, *answers)))
-        })
-    }
-
     fn row(
         &self,
         layout: &Layout,
-        encoding: Encoding,
-        bits: i32,
+        (encoding, bits): (Encoding, i32),
         filters: Option<(&FilterPolicy, Answers)>,
     ) -> Row {
         let share = self.all_keys / layout.keys as f64;
@@ -359,10 +367,7 @@ impl Context {
         let Building { block_size, appended, .. } = layout.building;
         let is_present = block_size == self.present
             && !appended
-            && match encoding {
-                Encoding::None => true,
-                Encoding::Bloom => self.present_bits == Some(bits),
-            };
+            && self.present_filters == Some((encoding, bits));
         Row {
             block_size,
             encoding,
@@ -382,100 +387,126 @@ impl Context {
 
     /// Marks the best rows, and says what to change and what it brings.
     fn choose(&self, rows: &mut [Row], asking: &Asking<'_>) -> String {
-        let keys = self.is_ordered.then(|| kind_of_keys(asking));
-        let Some(now) = rows.iter().find(|row| row.present).cloned() else {
-            return "The filters were made with different settings, or with none that are known: a compaction \
-                    writes all of them with the setting that is in force. Choose one of the marked rows.".into();
+        let plain = |encoding, bits| {
+            rows.iter().find(|row| (row.encoding, row.bits_per_key) == (encoding, bits)).cloned()
         };
-        let before = match (&keys, now.encoding) {
-            (_, Encoding::None) => "There are no filters: each Get of a key that is not there reads a block of each table that could hold it.".to_owned(),
-            (Some(keys), _) => {
-                let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
-                let is_like = |row: &&Row| row.bits_per_key == 20 && !row.appended_byte && row.block_size == now.block_size;
-                format!(
-                    "Your keys are {keys}: LevelDB's filter passes {} of absent neighbours, and {} with 20 bits per key.",
-                    pass(&now),
-                    rows.iter().find(is_like).map_or_else(String::new, pass)
-                )
+        let present = rows.iter().find(|row| row.present).cloned();
+        let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
+        let before = match &present {
+            None => "The filters were made with several settings; what is said of 10 bits per key here is \
+                     what a compaction with these would give."
+                .into(),
+            Some(Row { encoding: Encoding::None, .. }) => {
+                "There are no filters: each Get of a key that is not there reads a block of each table that \
+                 could hold it."
+                    .into()
             }
-            (None, _) => format!("{} of absent keys pass the filters of {} bits per key, which take {} bits of each key.", percent(now.reads_per_missing_get / self.per_get), now.bits_per_key, tenths(now.bits_per_key_spent)),
+            Some(row) if self.is_ordered && row.encoding == Encoding::Bloom => format!(
+                "Your keys are {}: LevelDB's filter passes {} of absent neighbours, and {} with 20 bits per key.",
+                kind_of_keys(asking),
+                pass(row),
+                plain(Encoding::Bloom, 20).map_or_else(String::new, |row| pass(&row))
+            ),
+            Some(row) => format!(
+                "{} of absent keys pass the filters of {}, which take {} bits of each key.",
+                percent(row.reads_per_missing_get / self.per_get),
+                plural(row.bits_per_key.unsigned_abs().into(), "bit per key", "bits per key"),
+                tenths(row.bits_per_key_spent),
+            ),
         };
+        let Some(now) = present.or(plain(Encoding::Bloom, 10)) else { return before };
         let larger = |row: &Row| row.block_size as f64 / now.block_size as f64;
         let best = |cost: &dyn Fn(&Row) -> f64, room: &dyn Fn(&Row) -> bool| {
             let rows = rows.iter().enumerate().filter(|(_, row)| room(row));
             rows.min_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b))).map(|(i, _)| i)
         };
+        // What does not change costs nothing; a longer key has to be written everywhere.
+        let change = |row: &Row| {
+            let factor = |is_changed, factor| if is_changed { factor } else { 1.0 };
+            factor(row.bits_per_key != now.bits_per_key, 1.15)
+                * factor(row.encoding != now.encoding, 1.15)
+                * factor(row.appended_byte, 1.5)
+        };
+        // Ordered keys may miss each other's bits, in filters of one size: nothing to rely on. And a
+        // read in a thousand is none.
+        let reads =
+            |row: &Row| row.reads_per_missing_get.max(row.expected).max(0.001 * self.per_get);
         let room = match now.encoding {
             // As much as everybody spends.
-            Encoding::None => {
-                rows.iter().find(|row| row.bits_per_key == 10).map_or(0, |it| it.filter_bytes)
-            }
-            Encoding::Bloom => now.filter_bytes,
+            Encoding::None => plain(Encoding::Bloom, 10).map_or(0, |row| row.filter_bytes),
+            _ => now.filter_bytes,
         };
-        // A larger block takes longer to read, also for the keys that are there, and a longer key has to
-        // be written everywhere.
-        let change = |row: &Row| {
-            let bits = if row.bits_per_key == now.bits_per_key { 1.0 } else { 1.15 };
-            bits * if row.appended_byte { 1.5 } else { 1.0 }
-        };
-        // Ordered keys may miss each other's bits, in filters of one size: nothing to rely on.
-        let reads = |row: &Row| row.reads_per_missing_get.max(row.expected);
-        let fewer = best(&|row| reads(row).max(1e-6) * larger(row) * change(row), &|row| {
-            row.filter_bytes as f64 <= 1.02 * room as f64
-        });
+        let has_room = |row: &Row| row.filter_bytes as f64 <= 1.05 * room as f64;
+        // A larger block takes longer to read, also for the keys that are there.
+        let cost = |row: &Row| reads(row) * larger(row) * change(row);
+        let fewer = best(&cost, &has_room);
+        let own = best(&cost, &|row| has_room(row) && row.encoding != Encoding::Ribbon);
         let smaller = best(
             &|row| row.filter_bytes as f64 * (1.0 + 0.1 * larger(row)) * change(row),
             &|row| reads(row) <= 1.05 * reads(&now),
         );
-        for i in [fewer, smaller].into_iter().flatten() {
-            rows[i].best = true;
-        }
-        let fewer = fewer.map(|i| &rows[i]).filter(|row| {
+        let is_fewer = |row: &&Row| {
             let (reads, before) = (row.reads_per_missing_get, now.reads_per_missing_get);
             reads * larger(row) < 0.7 * before && reads + 0.007 < before
-        });
-        let smaller = smaller.map(|i| &rows[i]).filter(|row| {
+        };
+        let is_smaller = |row: &&Row| {
             let (bytes, before) = (row.filter_bytes, now.filter_bytes);
             (bytes as f64) < 0.85 * before as f64 && bytes + (16 << 10) < before
-        });
-        let Some(row) = fewer.or(smaller) else {
-            return format!(
-                "{before} Nothing to gain: no setting here gives clearly fewer reads for as many bytes, or \
-                 clearly fewer bytes for as few reads."
-            );
         };
-        if self.all_keys < 500.0 {
-            return format!("{before} Nothing to gain: with so few keys, no setting matters.");
+        let row = |i: Option<usize>| i.map(|i| &rows[i]).filter(|_| self.all_keys >= 500.0);
+        let text = match row(fewer).filter(is_fewer).or(row(smaller).filter(is_smaller)) {
+            None => format!(
+                "{before} Nothing to gain: no setting gives clearly fewer reads for as many bytes, or clearly \
+                 fewer bytes for as few reads."
+            ),
+            Some(row_) => {
+                let text = format!(
+                    "{before} {}: {} reads for each missing Get instead of {}, and {} of filters instead of {}, \
+                     once the database was compacted.",
+                    changes(&now, row_),
+                    reads_of(row_.reads_per_missing_get),
+                    reads_of(now.reads_per_missing_get),
+                    bytes(row_.filter_bytes),
+                    bytes(now.filter_bytes)
+                );
+                match row(own).filter(is_fewer).filter(|_| row_.encoding == Encoding::Ribbon) {
+                    Some(own) => format!(
+                        "{text} With LevelDB's own filters: {}, for {}.",
+                        changes(&now, own),
+                        reads_of(own.reads_per_missing_get)
+                    ),
+                    None => text,
+                }
+            }
+        };
+        for i in [fewer, own, smaller].into_iter().flatten() {
+            rows[i].best = true;
         }
-        let mut changes = Vec::new();
-        if row.appended_byte {
-            changes.push("append one byte, always the same, to every key".to_owned());
-        }
-        if row.block_size != now.block_size {
-            changes.push(format!(
-                "set block_size to {} (a Get then reads a larger block)",
-                block(row.block_size)
-            ));
-        }
-        if row.bits_per_key != now.bits_per_key || row.encoding != now.encoding {
-            changes.push(match row.encoding {
-                Encoding::None => String::new(),
-                Encoding::Bloom => format!(
-                    "set {} bits per key (NewBloomFilterPolicy({}))",
-                    row.bits_per_key, row.bits_per_key
-                ),
-            });
-        }
-        let what = changes.join(", and ");
-        let what = what[..1].to_uppercase() + &what[1..];
-        format!(
-            "{before} {what}: {} reads for each missing Get instead of {}, and {} of filters instead of {}, once the database was compacted.",
-            reads_of(row.reads_per_missing_get),
-            reads_of(now.reads_per_missing_get),
-            bytes(row.filter_bytes),
-            bytes(now.filter_bytes)
-        )
+        text
     }
+}
+
+/// What to do to get from one row to another.
+fn changes(now: &Row, row: &Row) -> String {
+    let mut changes = Vec::new();
+    if row.appended_byte {
+        changes.push("append one byte, always the same, to every key".to_owned());
+    }
+    if row.block_size != now.block_size {
+        let size = block(row.block_size);
+        changes.push(format!("set block_size to {size} (a Get then reads a larger block)"));
+    }
+    let bits = row.bits_per_key;
+    match row.encoding {
+        encoding if (encoding, bits) == (now.encoding, now.bits_per_key) => {}
+        Encoding::Ribbon => changes.push(format!(
+            "use ribbon filters of {bits} bits per key (leveldb_bloom_filterpolicy_create_ribbon({bits}), or \
+             LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded)"
+        )),
+        _ => changes.push(format!("set {bits} bits per key (NewBloomFilterPolicy({bits}))")),
+    }
+    let what = changes.join(", and ");
+    what.get(..1).unwrap_or("").to_uppercase() + what.get(1..).unwrap_or("")
 }
 
 /// What the formulas say of absent keys in the filters of a layout.
@@ -483,6 +514,7 @@ fn expected(layout: &Layout, encoding: Encoding, bits: i32) -> f64 {
     let rate = |keys| match encoding {
         Encoding::None => 1.0,
         Encoding::Bloom => leveldb_bloom::false_positive_rate(bits, keys),
+        Encoding::Ribbon => f64::from(-bits).exp2(),
     };
     let of = |(&keys, &filters): (&usize, &u64)| rate(keys) * keys as f64 * filters as f64;
     ratio(layout.keys_per_filter.iter().map(of).sum(), layout.keys as f64)
@@ -545,11 +577,7 @@ pub fn run(args: &Advise) -> Result<ExitCode, Failure> {
             }
             .to_owned(),
             block(row.block_size),
-            match row.encoding {
-                Encoding::None => "none",
-                Encoding::Bloom => "bloom",
-            }
-            .to_owned(),
+            ["none", "bloom", "ribbon"][row.encoding as usize].to_owned(),
             row.bits_per_key.to_string(),
             if row.appended_byte { "yes" } else { "" }.to_owned(),
             tenths(row.bits_per_key_spent),

@@ -6,13 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use leveldb_bloom::FilterPolicy;
-use leveldb_bloom_table::{
-    Buffers, Filters, InternalKey, KeyKind, ReadAt as _, TRAILER_LEN, Table,
-};
+use leveldb_bloom_table::{Buffers, Filters, KeyKind, ReadAt as _, TRAILER_LEN};
 
-use crate::codec::Fast;
-use crate::file::TableFile;
 use crate::find::Found;
+use crate::source::{self, Told};
 use crate::sums::{Settings, ratio};
 
 /// LevelDB keeps a filter for each so many bytes of blocks.
@@ -443,8 +440,8 @@ pub struct Seen {
     restarts: u64,
     pub settings: Settings,
     pub filters: u64,
-    /// Filters with another last byte than LevelDB writes.
-    pub others: u64,
+    /// The bits per key of ribbon filters, the least and the most.
+    pub ribbon: Option<(i32, i32)>,
     /// The end of the last block, which was not full.
     open: Option<(usize, usize)>,
 }
@@ -461,7 +458,7 @@ impl Default for Seen {
             restarts: 0,
             settings: Settings::default(),
             filters: 0,
-            others: 0,
+            ribbon: None,
             open: None,
         }
     }
@@ -512,10 +509,10 @@ pub fn read(
     part: Range<u64>,
     seen: &mut Seen,
     feed: &mut Feed<'_, '_>,
+    told: &mut Told,
     come_to: &dyn Fn(u64),
 ) -> Option<()> {
-    let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
-    let table = Table::open(file, Fast::default()).ok()?;
+    let table = source::open(found, told)?;
     let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
     let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
@@ -550,7 +547,7 @@ pub fn read(
         while let Ok(Some(entry)) = entries.next() {
             in_block += 1;
             start = entry.at;
-            let Some(key) = InternalKey::parse(entry.key) else { continue };
+            let Some(key) = table.keys().parse(entry.key) else { continue };
             let is_old = last.as_deref() == Some(key.user_key);
             if !is_old {
                 let last = last.get_or_insert_default();
@@ -586,7 +583,11 @@ fn end_group(seen: &mut Seen, filters: Option<&Filters<'_>>, group: Option<(u64,
     let Some((&last, bits)) = filter.and_then(<[u8]>::split_last) else { return };
     seen.filters += 1;
     match last {
-        1..=30 => seen.settings.saw(bits.len() as u64 * 8, last.into(), keys),
-        _ => seen.others += 1,
+        32..=239 => {
+            let bits = i32::from(last) / 16 - 1;
+            let (least, most) = seen.ribbon.unwrap_or((bits, bits));
+            seen.ribbon = Some((least.min(bits), most.max(bits)));
+        }
+        probes => seen.settings.saw(bits.len() as u64 * 8, probes.into(), keys),
     }
 }

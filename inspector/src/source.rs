@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leveldb_bloom_table::{Buffers, InternalKey, KeyKind, Table};
+use leveldb_bloom_table::{Buffers, Error, Filters, InternalKey, KeyFormat, KeyKind, Table};
 
 use crate::codec::Fast;
 use crate::file::TableFile;
@@ -57,46 +57,62 @@ pub type Each<'e> = &'e mut dyn FnMut(Entry<'_>) -> ControlFlow<()>;
 #[derive(Default)]
 pub struct Told {
     pub damaged: bool,
-    /// It could not be opened, which says nothing of what is in it.
+    /// It was not read, which says nothing of what is in it.
     pub unreadable: bool,
+    /// It was said before.
+    pub quiet: bool,
 }
 
 impl Told {
     fn damage(&mut self, what: &str) {
         self.damaged = true;
-        say(what);
+        self.say(what);
+    }
+
+    fn wrong(&mut self, path: &str, error: &Error) {
+        let what = format!("{path}: {error}");
+        if error.is_damage() { self.damage(&what) } else { self.unreadable(&what) }
     }
 
     fn unreadable(&mut self, what: &str) {
         self.unreadable = true;
-        say(what);
+        self.say(what);
     }
+
+    fn say(&self, what: &str) {
+        if !self.quiet {
+            say(what);
+        }
+    }
+}
+
+/// Opens a table, and finds out how its keys are stored where no MANIFEST says that it is a database's.
+pub fn open(found: &Found, told: &mut Told) -> Option<Table<TableFile, Fast>> {
+    let path = text::path(&found.path);
+    let file = TableFile::open(&found.path, found.len_in_manifest);
+    let file = file.map_err(|error| told.unreadable(&format!("{path}: {error}"))).ok()?;
+    let mut table =
+        Table::open(file, Fast::default()).map_err(|error| told.wrong(&path, &error)).ok()?;
+    if found.len_in_manifest.is_none() {
+        let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
+        let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
+        table.look_at_keys(filters.as_ref());
+    }
+    Some(table)
 }
 
 /// The entries of a table; of one in the order of bytes only blocks that may have `wanted` keys are read.
 pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) -> ControlFlow<()> {
+    let Some(table) = open(found, told) else { return ControlFlow::Continue(()) };
     let path = text::path(&found.path);
-    let file = match TableFile::open(&found.path, found.len_in_manifest) {
-        Ok(file) => file,
-        Err(error) => {
-            told.unreadable(&format!("{path}: {error}"));
-            return ControlFlow::Continue(());
-        }
-    };
-    let table = match Table::open(file, Fast::default()) {
-        Ok(table) => table,
-        Err(error) => {
-            told.damage(&format!("{path}: {error}"));
-            return ControlFlow::Continue(());
-        }
-    };
+    let is_internal = table.keys() == KeyFormat::Internal;
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
     loop {
         let block = match blocks.next() {
             Ok(Some(block)) => block,
             Ok(None) => return ControlFlow::Continue(()),
             Err(error) => {
-                told.damage(&format!("{path}: {error}; what is behind this block is not read"));
+                told.wrong(&path, &error);
                 return ControlFlow::Continue(());
             }
         };
@@ -107,14 +123,15 @@ pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) ->
         let read = table.read_data(block.handle, &mut buffers).and_then(|block| {
             let mut entries = block.entries();
             while let Some(stored) = entries.next()? {
-                let entry = match InternalKey::parse(stored.key) {
-                    Some(InternalKey { user_key, sequence, kind: KeyKind::Value }) => {
-                        Entry { key: user_key, sequence: Some(sequence), value: Some(stored.value) }
+                let value = Some(stored.value);
+                let entry = match InternalKey::parse(stored.key).filter(|_| is_internal) {
+                    Some(InternalKey { user_key: key, sequence, kind: KeyKind::Value }) => {
+                        Entry { key, sequence: Some(sequence), value }
                     }
-                    Some(InternalKey { user_key, sequence, kind: KeyKind::Deletion }) => {
-                        Entry { key: user_key, sequence: Some(sequence), value: None }
+                    Some(InternalKey { user_key: key, sequence, kind: KeyKind::Deletion }) => {
+                        Entry { key, sequence: Some(sequence), value: None }
                     }
-                    _ => Entry { key: stored.key, sequence: None, value: Some(stored.value) },
+                    _ => Entry { key: stored.key, sequence: None, value },
                 };
                 if wanted.has(entry.key) && each(entry).is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -124,7 +141,7 @@ pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) ->
         });
         match read {
             Ok(flow) => flow?,
-            Err(error) => told.damage(&format!("{path}: {error}")),
+            Err(error) => told.wrong(&path, &error),
         }
         if is_last {
             return ControlFlow::Continue(());

@@ -3271,15 +3271,18 @@ class Advice(unittest.TestCase):
 
     def written(self, kind, keys, value_bytes, bits, block_size=4096, suffix="", **options):
         path = folder("advice")
-        self.plyvel(kind, keys, value_bytes, bits, block_size, suffix, 0, path=path, options=options)
+        encoding = options.pop("encoding", "bloom")
+        environment = {"LD_PRELOAD": LIBRARY, "LEVELDB_BLOOM_ENCODING": "ribbon"} if encoding == "ribbon" else {}
+        self.plyvel(kind, keys, value_bytes, bits, block_size, suffix, 0, path=path, options=options, **environment)
         return path
 
-    def passed(self, path, kind, keys, bits, suffix="", ask=30_000):
+    def passed(self, path, kind, keys, bits, encoding, suffix="", ask=30_000):
         """The share of queries for absent keys, between present ones, that filters of LevelDB's say yes to."""
         # Ours answers as stock does, and counts.
         stats = os.path.join(WORK, "advice.stats")
         pathlib.Path(stats).unlink(missing_ok=True)
-        self.plyvel(kind, keys, 0, bits, 4096, suffix, ask, path=path, LD_PRELOAD=LIBRARY, LEVELDB_BLOOM_STATS=stats)
+        self.plyvel(kind, keys, 0, bits, 4096, suffix, ask, path=path, LD_PRELOAD=LIBRARY, LEVELDB_BLOOM_STATS=stats,
+                    LEVELDB_BLOOM_ENCODING=encoding)
         [last] = [line for line in map(json.loads, pathlib.Path(stats).read_text().splitlines())
                   if line["event"] in ("destroyed", "exit")]
         return 1 - last["negatives"] / last["queries"], last["queries"]
@@ -3298,7 +3301,7 @@ class Advice(unittest.TestCase):
         self.assertLess(abs(row["filter_bytes"] / total - 1), 0.015, (row, total))
         if keys < 1000:
             return
-        rate, queries = self.passed(path, kind, keys, bits, suffix)
+        rate, queries = self.passed(path, kind, keys, bits, row["encoding"], suffix)
         self.assertGreater(queries, 10_000)
         wanted = row["random_pass" if kind == "random" else "neighbours_pass"]
         self.assertLess(abs(rate - wanted), 0.1 * rate + 5 * math.sqrt(max(rate, 1e-5) / min(queries, keys)), (row, rate))
@@ -3320,11 +3323,13 @@ class Advice(unittest.TestCase):
                 row = self.present(advice)
                 self.assertEqual((row["bits_per_key"], row["block_size"]), (bits, 4096))
                 self.kept(row, path, kind, keys, bits)
-                rows = [row for row in advice["rows"] if row["encoding"] == "bloom" and (
-                    row["best"] or (row["bits_per_key"], row["block_size"]) in ((16, 4096), (bits, 16384)))]
-                for row in rows if keys < 100_000 else rows[:2]:
+                rows = [row for row in advice["rows"] if row["best"]
+                        or (row["bits_per_key"], row["block_size"], row["encoding"]) == (bits, 16384, "bloom")]
+                self.assertIn("ribbon", {row["encoding"] for row in rows})
+                for row in rows:
                     suffix = "00" * row["appended_byte"]
-                    path = self.written(kind, keys, value_bytes, row["bits_per_key"], row["block_size"], suffix)
+                    path = self.written(kind, keys, value_bytes, row["bits_per_key"], row["block_size"], suffix,
+                                        encoding=row["encoding"])
                     self.kept(row, path, kind, keys, row["bits_per_key"], suffix)
 
     def test_what_was_set_is_seen(self):
