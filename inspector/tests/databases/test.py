@@ -3326,6 +3326,8 @@ class Advice(unittest.TestCase):
                 rows = [row for row in advice["rows"] if row["best"]
                         or (row["bits_per_key"], row["block_size"], row["encoding"]) == (bits, 16384, "bloom")]
                 self.assertIn("ribbon", {row["encoding"] for row in rows})
+                if not hasattr(ctypes.CDLL(LIBRARY), "leveldb_bloom_policy_create_ribbon"):
+                    rows = [row for row in rows if row["encoding"] == "bloom"]
                 for row in rows:
                     suffix = "00" * row["appended_byte"]
                     path = self.written(kind, keys, value_bytes, row["bits_per_key"], row["block_size"], suffix,
