@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leveldb_bloom_table::{Buffers, Error, Filters, InternalKey, KeyFormat, KeyKind, Table};
+use leveldb_bloom_table::{Buffers, Error, InternalKey, KeyFormat, KeyKind, Table};
 
 use crate::codec::Fast;
 use crate::file::TableFile;
@@ -94,9 +94,7 @@ pub fn open(found: &Found, told: &mut Told) -> Option<Table<TableFile, Fast>> {
     let mut table =
         Table::open(file, Fast::default()).map_err(|error| told.wrong(&path, &error)).ok()?;
     if found.len_in_manifest.is_none() {
-        let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
-        let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
-        table.look_at_keys(filters.as_ref());
+        table.look_at_keys();
     }
     Some(table)
 }
