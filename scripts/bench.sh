@@ -11,7 +11,7 @@ usage: scripts/bench.sh [OPTION...]
 Times LevelDB's filter as Debian's libleveldb has it ("stock") and as we have it: every kernel of
 this machine through the Rust library, and the C library ("drop-in"), that is, the policy as LevelDB
 calls it, and for batches and many filters the C functions. LevelDB has no call for these, and stock is
-queried one by one.
+queried one by one. "ribbon" is the second encoding, whose filters are others.
 
   --rows TEXT          only rows whose name contains it
   --quick              without the rows that need much memory, and with fewer rounds

@@ -51,11 +51,9 @@ def leveldb_may_match(key, filter):
 
 
 def slots_of(size, r):
-    """The number of slots; None if no row can be had."""
+    """The number of slots; None if there are too few bytes, or too many."""
     slots = 8 * size // r
-    if size < 8 or (slots > 64 and size < 16) or slots >= 1 << 32:
-        return None
-    return slots
+    return slots if size >= 8 and slots < 1 << 32 else None
 
 
 def row_of(h, seed, slots):
@@ -65,14 +63,22 @@ def row_of(h, seed, slots):
     def mix(factor):
         return (x * factor & M64) ^ (x * factor >> 64)
 
-    low, high, place = map(mix, (0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3))
+    low = mix(0xA0761D6478BD642F)
     if slots <= 64:
-        width = min(slots, 57)
-        start = (low >> 57) * (slots - width + 1) >> 7
-        return low % (1 << width) << start
-    width = min(slots, 120)
-    start = (place >> 32) * (slots - width + 1) >> 32
-    return ((high << 64) + low) % (1 << width) << start
+        return low % (1 << slots)
+    high, place = mix(0xE7037ED1A0B428DB), mix(0x8EBC6AF09C88C6E3)
+    groups, tail = slots // 8, slots % 8
+    width = min(groups, 15)
+    first = (place >> 32) * (groups - width + 1) >> 32
+    band = ((high << 64) + low) % (1 << 8 * width)
+    return band << 8 * first | (high >> 56) % (1 << tail) << 8 * groups
+
+
+def place_of(slot, bit, slots, r):
+    """Which bit of the filter is this bit of a slot."""
+    if slot < slots // 8 * 8:
+        return 8 * (slot // 8 * r + bit) + slot % 8
+    return slot * r + bit
 
 
 def filter_size(n, r):
@@ -89,7 +95,7 @@ def filter_size(n, r):
         wanted = min(n + 2, 64)
     else:
         wanted = n + 2 + n * (5 + n.bit_length() - 1) // 512
-    return max(size(wanted), 8 if wanted <= 64 else 16)
+    return max(size(wanted), 8)
 
 
 def solve(equations, slots):
@@ -132,9 +138,9 @@ def create(bits_per_key, keys):
             solution = solve([(row_of(h, seed, slots), h % (1 << r)) for h in hashes], slots)
             if solution is not None:
                 bits = 0
-                for c in range(r):
-                    for slot, value in enumerate(solution):
-                        bits |= (value >> c & 1) << c * slots + slot
+                for slot, value in enumerate(solution):
+                    for bit in range(r):
+                        bits |= (value >> bit & 1) << place_of(slot, bit, slots, r)
                 return bits.to_bytes(size, "little") + bytes([16 * (r + 1) + seed])
     return leveldb_filter(keys, probes, size)
 
@@ -152,9 +158,12 @@ def may_match(key, filter):
     if slots is None:
         return True
     h = xxh3_64_intdigest(key)
-    row = row_of(h, seed, slots)
-    bits = int.from_bytes(filter[:-1], "little")
-    return all(bin(bits >> c * slots & row).count("1") % 2 == h >> c & 1 for c in range(r))
+    row, bits, total = row_of(h, seed, slots), int.from_bytes(filter[:-1], "little"), 0
+    for slot in range(slots):
+        if row >> slot & 1:
+            for bit in range(r):
+                total ^= (bits >> place_of(slot, bit, slots, r) & 1) << bit
+    return total == h % (1 << r)
 
 
 class Random:
@@ -183,7 +192,7 @@ def corpus():
         n = random.below([9, 70, 140, 600][i % 4])
         longest = [17, 5, 64, 400][i // 4 % 4]
         if i >= 1500:
-            # No slot to spare: some have fewer columns.
+            # No slot to spare: some have fewer bits.
             bits_per_key, n, longest = 10, [6, 8, 12, 20][i % 4], 17
         keys = []
         for _ in range(n):

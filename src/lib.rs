@@ -6,7 +6,7 @@
 //! ```text
 //! key bytes -> hash -> probe -> filter (bits)   the specification: plain, safe, short
 //!                  \-> kernel/*                 the same answers, faster
-//! key bytes -> ribbon -> filter (columns)       the second encoding
+//! key bytes -> ribbon -> filter (slots)         the second encoding
 //! caller -> policy, builder -> kernel           what a program holds
 //! keys, sizing                                  many keys in one buffer; how many bits to spend
 //! ```
@@ -53,7 +53,7 @@ pub use kernel::{Kernel, Key};
 pub use keys::{FlatKeys, InvalidOffsets};
 pub use policy::{Encoding, FilterPolicy, POLICY_NAME, hash_may_match, key_may_match};
 pub use probe::Positions;
-pub use ribbon::{MAX_RIBBON_BITS_PER_KEY, Ribbon, RibbonColumn, RibbonProbe};
+pub use ribbon::{MAX_RIBBON_BITS_PER_KEY, Ribbon, RibbonProbe};
 pub use sizing::{
     FilterInfo, MAX_USEFUL_BITS_PER_KEY, UnwiseBitsPerKey, bits_per_key_for, false_positive_rate,
     validate,

@@ -348,7 +348,7 @@ impl FilterPolicy {
         })
     }
 
-    /// The number of columns of a ribbon filter.
+    /// The bits of a slot of a ribbon filter.
     fn result_bits(&self) -> u32 {
         self.bits_per_key.unsigned_abs()
     }

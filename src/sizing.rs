@@ -116,7 +116,7 @@ pub struct FilterInfo {
     pub encoding: Encoding,
     /// The stored number of probes, k. With 0 or more than [`MAX_PROBES`] the filter matches every
     /// key. A filter of fewer than two bytes has no bits and matches none. Of a ribbon filter, the
-    /// number of columns, each of which is read once.
+    /// number of bits that the sum of its slots has.
     pub probes: u32,
     /// The number of bits.
     pub bits: u64,
@@ -127,7 +127,7 @@ pub struct FilterInfo {
     /// An estimate of the number of different keys. Infinite if all bits are set or the filter
     /// matches every key. Of a ribbon filter, which does not tell, the most that it is made for.
     pub estimated_keys: f64,
-    /// The expected rate of false positives, from the fill; of a ribbon filter 2^-columns.
+    /// The expected rate of false positives, from the fill; of a ribbon filter 2^-`probes`.
     pub false_positive_rate: f64,
 }
 

@@ -10,6 +10,7 @@
 //! hint       help for the compiler and the processor
 //! cpu        what the processor can do
 //! key        a key as LevelDB lays it out, and lists of keys
+//! words      words read from any place of an array
 //! ```
 
 use core::mem::MaybeUninit;
@@ -20,6 +21,7 @@ use crate::filter::MAX_PROBES;
 
 pub use key::Key;
 pub(crate) use key::{KeyList, as_keys};
+pub(crate) use words::AtLeast;
 
 #[cfg(leveldb_bloom_avx2)]
 mod avx2;
@@ -33,6 +35,7 @@ mod key;
 mod portable;
 #[cfg(test)]
 mod tests;
+mod words;
 
 /// One implementation of a filter's work. A kernel is only handed out (by [`best`](Self::best),
 /// [`available`](Self::available) and [`by_name`](Self::by_name)) if this machine can run it, which

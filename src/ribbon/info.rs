@@ -1,6 +1,6 @@
 //! Ribbon filters for those who look at them: their parts, and what becomes of a key.
 
-use super::{Band, Dense, Layout, MOST_KEYS, Row, Word, filter_len, hash, parse, window};
+use super::{Band, Layout, MOST_DENSE, MOST_KEYS, dense, filter_len, hash, parse, sum};
 
 /// A ribbon filter's parts.
 ///
@@ -11,14 +11,15 @@ use super::{Band, Dense, Layout, MOST_KEYS, Row, Word, filter_len, hash, parse, 
 /// let ribbon = Ribbon::parse(&filter).unwrap();
 /// assert_eq!((ribbon.result_bits(), ribbon.seed(), ribbon.slots()), (10, 0, 6));
 /// let probe = ribbon.probe(b"hello");
-/// assert_eq!((probe.start, probe.row), (0, 0b110111));
-/// assert!(probe.columns().all(|column| column.sum == column.wanted));
+/// assert!(probe.slots().eq([0, 1, 2, 4, 5]));
+/// assert_eq!(probe.slots().fold(0, |sum, slot| sum ^ ribbon.slot(slot)), probe.sum);
+/// assert_eq!(probe.sum, probe.wanted);
 /// # Ok::<(), leveldb_bloom::FilterTooLarge>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Ribbon<'a> {
     layout: Layout,
-    columns: &'a [u8],
+    bytes: &'a [u8],
 }
 
 impl<'a> Ribbon<'a> {
@@ -26,10 +27,10 @@ impl<'a> Ribbon<'a> {
     /// or its length.
     #[must_use]
     pub fn parse(filter: &'a [u8]) -> Option<Self> {
-        parse(filter).map(|(layout, columns)| Ribbon { layout, columns })
+        parse(filter).map(|(layout, bytes)| Ribbon { layout, bytes })
     }
 
-    /// The number of columns, r, 1 to 13. One absent key in 2^r matches.
+    /// The number of bits of a slot, r, 1 to 13. One absent key in 2^r matches.
     #[must_use]
     pub fn result_bits(&self) -> u32 {
         self.layout.r
@@ -41,26 +42,35 @@ impl<'a> Ribbon<'a> {
         self.layout.seed
     }
 
-    /// The number of bits in each column, which is at least the number of different keys.
+    /// The number of slots, which is at least the number of different keys.
     #[must_use]
     pub fn slots(&self) -> u64 {
         self.layout.slots
     }
 
-    /// The number of slots, one after the other, from which a row takes bits.
+    /// What a slot holds: r bits. 0 if there is no such slot.
     #[must_use]
-    pub fn row_width(&self) -> u32 {
-        let most = if self.layout.slots <= Dense::WIDEST { u64::WIDTH } else { u128::WIDTH };
-        self.layout.slots.min(most) as u32
+    pub fn slot(&self, slot: u64) -> u16 {
+        let (r, group) = (u64::from(self.layout.r), slot / 8);
+        (0..if slot < self.slots() { r } else { 0 })
+            .filter(|i| {
+                let bit = if group < self.layout.groups() {
+                    8 * (group * r + i) + slot % 8
+                } else {
+                    8 * group * r + slot % 8 * r + i
+                };
+                let byte = self.bytes.get((bit / 8) as usize);
+                byte.is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+            })
+            .fold(0, |value, i| value | 1 << i)
     }
 
-    /// The most keys for which a policy makes a filter of this length and so many columns. 0 if it
+    /// The most keys for which a policy makes a filter of this length and so many bits a slot. 0 if it
     /// makes none.
     #[must_use]
     pub fn most_keys(&self) -> u64 {
-        // The slots are more than the keys, and each number of keys has its length.
-        let fits = |n: usize| {
-            filter_len(n, self.layout.r).is_some_and(|len| len <= self.columns.len() + 1)
+        let fits = |keys: usize| {
+            filter_len(keys, self.layout.r).is_some_and(|len| len <= self.bytes.len() + 1)
         };
         let (mut most, mut too_many) = (0, MOST_KEYS.min(self.layout.slots as usize) + 1);
         while too_many - most > 1 {
@@ -72,59 +82,49 @@ impl<'a> Ribbon<'a> {
 
     /// What a query for this key reads.
     #[must_use]
-    pub fn probe(&self, key: &[u8]) -> RibbonProbe<'a> {
-        let h = hash(key);
-        let Row { start, bits } = if self.layout.slots <= Dense::WIDEST {
-            let Row { start, bits } = Dense::of(h, self.layout);
-            Row { start, bits: bits.into() }
+    pub fn probe(&self, key: &[u8]) -> RibbonProbe {
+        let (hash, layout) = (hash(key), self.layout);
+        let (first, row, tail) = if layout.slots <= MOST_DENSE {
+            (0, dense(hash, layout).into(), 0)
         } else {
-            Band::of(h, self.layout)
+            let Band { first, bits, tail, .. } = Band::of(hash, layout);
+            (8 * first, bits, tail)
         };
-        RibbonProbe { hash: h, start, row: bits, ribbon: *self }
+        RibbonProbe {
+            hash,
+            sum: sum(hash, layout, self.bytes) as u16,
+            wanted: layout.result(hash) as u16,
+            first,
+            row,
+            tail,
+            tail_slot: 8 * layout.groups(),
+        }
     }
 }
 
 /// What a query reads of a [`Ribbon`].
 #[derive(Clone, Copy, Debug)]
-pub struct RibbonProbe<'a> {
+#[non_exhaustive]
+pub struct RibbonProbe {
     /// The key's hash, XXH3 with 64 bits.
     pub hash: u64,
-    /// The first slot of the key's row.
-    pub start: u64,
-    /// Which slots the row has: bit i is slot `start` + i.
-    pub row: u128,
-    ribbon: Ribbon<'a>,
+    /// The sum of the row's slots, bit by bit and modulo 2.
+    pub sum: u16,
+    /// What the sum is for every key of the filter: the hash's lowest bits. With another sum the
+    /// filter does not hold the key.
+    pub wanted: u16,
+    first: u64,
+    row: u128,
+    tail: u64,
+    tail_slot: u64,
 }
 
-/// One column of a [`RibbonProbe`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RibbonColumn {
-    /// The column's bits from the row's first slot on, as many as a row is wide.
-    pub bits: u128,
-    /// The sum, modulo 2, of those that the row has.
-    pub sum: bool,
-    /// What the sum is for every key of the filter: the hash's bit. A column with another sum says
-    /// that the filter does not hold the key.
-    pub wanted: bool,
-}
-
-impl<'a> RibbonProbe<'a> {
-    /// The columns in the order in which a query reads them. It ends at the first wrong sum.
-    pub fn columns(&self) -> impl ExactSizeIterator<Item = RibbonColumn> + use<'a> {
-        let RibbonProbe { hash, start, row, ribbon: Ribbon { layout, columns } } = *self;
-        let width = self.ribbon.row_width();
-        (0..layout.r).map(move |column| {
-            let bit = u64::from(column) * layout.slots + start;
-            let word: u128 = if layout.slots <= Dense::WIDEST {
-                window::<u64>(columns, bit).into()
-            } else {
-                window(columns, bit)
-            };
-            RibbonColumn {
-                bits: word & (!0 >> (128 - width)),
-                sum: (word & row).parity() & 1 == 1,
-                wanted: hash >> column & 1 == 1,
-            }
-        })
+impl RibbonProbe {
+    /// The slots of the key's row, in order.
+    pub fn slots(&self) -> impl Iterator<Item = u64> + use<> {
+        let RibbonProbe { first, row, tail, tail_slot, .. } = *self;
+        let row = (0..128).filter(move |i| row >> i & 1 == 1).map(move |i| first + i);
+        let tail = (0..8).filter(move |i| tail >> i & 1 == 1).map(move |i| tail_slot + i);
+        row.chain(tail)
     }
 }

@@ -7,17 +7,17 @@
 //! info     what a filter's bytes say, for those who look at them
 //! ```
 //!
-//! A filter has r columns of bits. A key chooses some of the bits, the same in every column: its
-//! row. In each column the sum of these bits, modulo 2, is a bit of the key's hash.
+//! A filter has slots of r bits. A key chooses some of the slots: its row. Their sum, bit by bit and
+//! modulo 2, is r bits of the key's hash.
 
 mod info;
 mod solve;
 
-use core::ops::{BitAnd, BitXor, Shl, Shr};
-
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use info::{Ribbon, RibbonColumn, RibbonProbe};
+use crate::kernel::AtLeast;
+
+pub use info::{Ribbon, RibbonProbe};
 pub(crate) use solve::{MOST_ON_STACK, solve, zeros};
 
 /// The most result bits that a filter can have. It has a false-positive rate of 2^-13, 0.012 %.
@@ -31,6 +31,15 @@ const SEEDS: u8 = 16;
 
 /// The most keys of a ribbon filter.
 const MOST_KEYS: usize = (1 << 31) - 1;
+
+/// The most slots for which a row is one word.
+const MOST_DENSE: u64 = 64;
+
+/// The most groups of eight slots from which a row takes slots.
+const BAND: u64 = 15;
+
+/// 1 in each byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// The hash by which a ribbon filter knows a key: XXH3 with 64 bits and seed 0.
 #[inline(always)]
@@ -53,21 +62,20 @@ pub(crate) fn filter_len(num_keys: usize, r: u32) -> Option<usize> {
         ..=6 => n,
         // One more, if it costs no more than a byte.
         7..=32 => n + u64::from(bytes(n + 1) <= bytes(n) + 1),
-        33..=64 => (n + 2).min(Dense::WIDEST),
+        33..=64 => (n + 2).min(MOST_DENSE),
         _ => n + 2 + n * (5 + u64::from(n.ilog2())) / 512,
     };
-    let least = if slots > Dense::WIDEST { u128::BYTES } else { MIN_BYTES };
-    usize::try_from(bytes(slots)).ok()?.max(least).checked_add(1)
+    usize::try_from(bytes(slots)).ok()?.max(MIN_BYTES).checked_add(1)
 }
 
 /// What the last byte and the length of a filter say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The number of columns, 1 to 13, and of bits of the hash that they must give.
-    pub(crate) r: u32,
-    pub(crate) seed: u8,
-    /// The length of each column in bits, up to 2^32 - 1.
-    pub(crate) slots: u64,
+    /// The number of bits of a slot, and of the hash that they must give: 1 to 13.
+    r: u32,
+    seed: u8,
+    /// The number of slots, up to 2^32 - 1.
+    slots: u64,
 }
 
 impl Layout {
@@ -75,8 +83,25 @@ impl Layout {
     #[inline(always)]
     fn new(bytes: usize, r: u32, seed: u8) -> Option<Layout> {
         let slots = bytes as u64 * 8 / u64::from(r.max(1));
-        let least = if slots > Dense::WIDEST { u128::BYTES } else { MIN_BYTES };
-        (bytes >= least && slots <= u32::MAX.into()).then_some(Layout { r, seed, slots })
+        (bytes >= MIN_BYTES && slots <= u32::MAX.into()).then_some(Layout { r, seed, slots })
+    }
+
+    /// The number of groups of eight slots. A group is r bytes, one for each bit of its slots.
+    #[inline(always)]
+    fn groups(self) -> u64 {
+        self.slots / 8
+    }
+
+    /// The number of slots behind the groups, each of r bits.
+    #[inline(always)]
+    fn tail(self) -> u64 {
+        self.slots % 8
+    }
+
+    /// The bits of a hash that the row's sum must be.
+    #[inline(always)]
+    fn result(self, h: u64) -> u64 {
+        h & ((1 << self.r) - 1)
     }
 }
 
@@ -90,69 +115,63 @@ fn last_byte(r: u32, seed: u8) -> u8 {
     ((r + 1) << 4) as u8 | seed
 }
 
-/// The layout and the columns of a ribbon filter; `None` for other bytes.
+/// The layout and the slots of a ribbon filter; `None` for other bytes.
 #[inline(always)]
-pub(crate) fn parse(filter: &[u8]) -> Option<(Layout, &[u8])> {
-    let (&last, columns) = filter.split_last()?;
+fn parse(filter: &[u8]) -> Option<(Layout, &[u8])> {
+    let (&last, slots) = filter.split_last()?;
     if !is_ribbon(last) {
         return None;
     }
-    Some((Layout::new(columns.len(), u32::from(last >> 4) - 1, last & 15)?, columns))
+    Some((Layout::new(slots.len(), u32::from(last >> 4) - 1, last & 15)?, slots))
 }
 
 /// Whether a filter whose last byte [is a ribbon's](is_ribbon) may hold the key.
 #[inline(always)]
 pub(crate) fn may_match(key: &[u8], filter: &[u8]) -> bool {
     match parse(filter) {
-        Some((layout, columns)) => {
+        Some((layout, slots)) => {
             let h = hash(key);
-            if layout.slots <= Dense::WIDEST {
-                holds(Dense::of(h, layout), h, layout, columns)
-            } else {
-                holds(Band::of(h, layout), h, layout, columns)
-            }
+            sum(h, layout, slots) == layout.result(h)
         }
         // As LevelDB answers for such lengths.
         None => filter.len() >= 2,
     }
 }
 
-/// The bits that a key chooses from each column: those of `bits`, from the slot `start` on.
+/// The row of a key in a filter of more than [`MOST_DENSE`] slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row<W> {
-    pub(crate) start: u64,
-    pub(crate) bits: W,
-}
-
-type Dense = Row<u64>;
-type Band = Row<u128>;
-
-impl Dense {
-    /// The most slots for which a row fits in a word, start and all.
-    const WIDEST: u64 = 64;
-
-    #[inline(always)]
-    pub(crate) fn of(h: u64, layout: Layout) -> Self {
-        let width = layout.slots.min(u64::WIDTH);
-        let word = mix(h, layout.seed, 0xa076_1d64_78bd_642f);
-        let start = ((word >> u64::WIDTH) * (layout.slots - width + 1)) >> (64 - u64::WIDTH);
-        Row { start, bits: word & (!0 >> (64 - width)) }
-    }
+struct Band {
+    /// The first group.
+    first: u64,
+    /// The number of groups.
+    groups: u64,
+    /// The bits of these groups' slots, 120 at most.
+    bits: u128,
+    /// The bits of the slots behind the groups.
+    tail: u64,
 }
 
 impl Band {
     #[inline(always)]
-    pub(crate) fn of(h: u64, layout: Layout) -> Self {
-        let width = layout.slots.min(u128::WIDTH);
+    fn of(h: u64, layout: Layout) -> Self {
+        let groups = layout.groups().min(BAND);
         let low = mix(h, layout.seed, 0xa076_1d64_78bd_642f);
         let high = mix(h, layout.seed, 0xe703_7ed1_a0b4_28db);
         let place = mix(h, layout.seed, 0x8ebc_6af0_9c88_c6e3);
         let bits = u128::from(high) << 64 | u128::from(low);
-        Row {
-            start: ((place >> 32) * (layout.slots - width + 1)) >> 32,
-            bits: bits & (!0 >> (128 - width)),
+        Band {
+            first: ((place >> 32) * (layout.groups() - groups + 1)) >> 32,
+            groups,
+            bits: bits & ((1 << (8 * groups)) - 1),
+            tail: (high >> 56) & ((1 << layout.tail()) - 1),
         }
     }
+}
+
+/// The row of a key in a filter of at most [`MOST_DENSE`] slots: a bit for each.
+#[inline(always)]
+fn dense(h: u64, layout: Layout) -> u64 {
+    mix(h, layout.seed, 0xa076_1d64_78bd_642f) & (!0 >> (64 - layout.slots))
 }
 
 /// 64 bits of the hash and the seed: the halves of a product.
@@ -163,84 +182,97 @@ fn mix(h: u64, seed: u8, factor: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A word for the bits of a row: `u64` or `u128`.
-pub(crate) trait Word:
-    Copy
-    + BitAnd<Output = Self>
-    + BitXor<Output = Self>
-    + Shl<u32, Output = Self>
-    + Shr<u32, Output = Self>
-{
-    const BYTES: usize;
-    /// The most bits that a word read at a whole byte has behind any bit of that byte.
-    const WIDTH: u64 = 8 * Self::BYTES as u64 - 7;
-    /// The little-endian number at `at`; 0 outside of the array.
-    fn read(array: &[u8], at: usize) -> Self;
-    /// The sum of all bits modulo 2, in the lowest bit.
-    fn parity(self) -> u32;
-}
-
-impl Word for u64 {
-    const BYTES: usize = 8;
-
-    #[inline(always)]
-    fn read(array: &[u8], at: usize) -> Self {
-        array
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .map_or(0, |word| u64::from_le_bytes(*word))
-    }
-
-    #[inline(always)]
-    fn parity(self) -> u32 {
-        self.count_ones()
-    }
-}
-
-impl Word for u128 {
-    const BYTES: usize = 16;
-    /// One less than there could be: a multiple of eight.
-    const WIDTH: u64 = 120;
-
-    #[inline(always)]
-    fn read(array: &[u8], at: usize) -> Self {
-        array
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .map_or(0, |word| u128::from_le_bytes(*word))
-    }
-
-    #[inline(always)]
-    fn parity(self) -> u32 {
-        (self as u64 ^ (self >> 64) as u64).count_ones()
-    }
-}
-
-/// The word of a column's bits from `bit` on.
+/// The sum of the slots that a key's row has. There is no branch on a bit of it: which of them is
+/// wrong for an absent key, a processor cannot guess.
 #[inline(always)]
-pub(crate) fn window<W: Word>(columns: &[u8], bit: u64) -> W {
-    // At the end a word is read that begins before the byte of the first bit.
-    let at = ((bit / 8) as usize).min(columns.len() - W::BYTES);
-    W::read(columns, at) >> (bit - 8 * at as u64) as u32
+fn sum(h: u64, layout: Layout, slots: &[u8]) -> u64 {
+    let r = layout.r as usize;
+    let mut sum = Sum { rest: slots, low: 0, high: 0 };
+    let tail = if layout.slots <= MOST_DENSE {
+        let row = dense(h, layout);
+        sum.add(row, layout.groups(), r);
+        // Where this is a shift by 64, there is no tail.
+        row.wrapping_shr(8 * layout.groups() as u32)
+    } else {
+        let row = Band::of(h, layout);
+        sum.rest = slots.get(row.first as usize * r..).unwrap_or(&[]);
+        sum.add(row.bits as u64, 8, r);
+        sum.add((row.bits >> 64) as u64, row.groups - 8, r);
+        row.tail
+    };
+    let groups = parities(sum.low) | parities(sum.high) << layout.r.saturating_sub(8);
+    layout.result(groups ^ tail_sum(tail, layout, slots))
 }
 
-/// Whether the sum is right in every column.
-#[inline(always)]
-fn holds<W: Word>(row: Row<W>, h: u64, layout: Layout, columns: &[u8]) -> bool {
-    let (mut bit, mut results, mut left) = (row.start, h as u32, layout.r);
-    // Four columns before each branch: an absent key leaves after two, which a processor cannot guess.
-    loop {
-        let mut wrong = 0;
-        for _ in 0..left.min(4) {
-            wrong |= (window::<W>(columns, bit) & row.bits).parity() ^ results;
-            (bit, results) = (bit + layout.slots, results >> 1);
+/// The sum of groups, a byte for each bit of their slots.
+struct Sum<'a> {
+    /// The next groups.
+    rest: &'a [u8],
+    /// The first eight bytes, and the last eight.
+    low: u64,
+    high: u64,
+}
+
+impl Sum<'_> {
+    /// Adds the next `groups` groups' slots where these bits are ones.
+    #[inline(always)]
+    fn add(&mut self, mut bits: u64, groups: u64, r: usize) {
+        let Some((mut here, rest)) = self.rest.split_at_checked(groups as usize * r) else {
+            return;
+        };
+        self.rest = rest;
+        let mut chosen = || {
+            let chosen = (bits & 0xff) * ONES;
+            bits >>= 8;
+            chosen
+        };
+        if r >= 8 {
+            while let Some((group, next)) = here.split_at_checked(r) {
+                let (Some(low), Some(high)) = (group.first_chunk(), group.last_chunk()) else {
+                    return;
+                };
+                let chosen = chosen();
+                self.low ^= u64::from_le_bytes(*low) & chosen;
+                self.high ^= u64::from_le_bytes(*high) & chosen;
+                here = next;
+            }
+        } else {
+            while let Some((group, next)) = here.split_at_checked(r.max(1)) {
+                let word = group.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                self.low ^= word & chosen();
+                here = next;
+            }
         }
-        if wrong & 1 != 0 {
-            return false;
-        }
-        if left <= 4 {
-            return true;
-        }
-        left -= 4;
     }
+}
+
+/// The sum of the slots behind the groups where these bits are ones.
+#[inline(always)]
+fn tail_sum(bits: u64, layout: Layout, slots: &[u8]) -> u64 {
+    let Some(slots) = AtLeast::new(slots) else { return 0 };
+    let mut sum = 0;
+    // Four slots fit in a word that begins with any bit of a byte.
+    for first in [0, 4] {
+        if first < layout.tail() {
+            let bit = (8 * layout.groups() + first) * u64::from(layout.r);
+            // At the end a word is read that begins before that byte.
+            let (word, at) = slots.read((bit / 8) as usize);
+            let word = u64::from_le_bytes(word) >> (bit - 8 * at as u64);
+            for i in 0..4 {
+                let chosen = 0u64.wrapping_sub(bits >> (first + i) & 1);
+                sum ^= (word >> (i * u64::from(layout.r))) & chosen;
+            }
+        }
+    }
+    sum
+}
+
+/// The sum of each byte's bits modulo 2.
+#[inline(always)]
+fn parities(mut bytes: u64) -> u64 {
+    for shift in [4, 2, 1] {
+        bytes ^= bytes >> shift;
+    }
+    // Brings the lowest bits of the bytes into the highest byte.
+    (bytes & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Band, Dense, Layout, MOST_KEYS, Row, SEEDS, Word, last_byte};
+use super::{Band, Layout, MOST_DENSE, MOST_KEYS, SEEDS, dense, last_byte};
 
 /// So many keys need no memory but the stack.
 pub(crate) const MOST_ON_STACK: usize = 64;
@@ -15,17 +15,17 @@ pub(crate) const MOST_ON_STACK: usize = 64;
 /// there is none of this length, or no memory.
 #[inline(always)]
 pub(crate) fn solve(hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
-    let Some((last, columns)) = filter.split_last_mut() else { return false };
+    let Some((last, bytes)) = filter.split_last_mut() else { return false };
     if hashes.is_empty() || hashes.len() > MOST_KEYS {
         return false;
     }
     // Loops rather than closures, which would not be compiled for a kernel's processors.
     for r in (1..=r).rev() {
-        let Some(layout) = Layout::new(columns.len(), r, 0) else { continue };
-        let seed = if layout.slots <= Dense::WIDEST {
-            dense(hashes, layout, columns)
+        let Some(layout) = Layout::new(bytes.len(), r, 0) else { continue };
+        let seed = if layout.slots <= MOST_DENSE {
+            solve_dense(hashes, layout, bytes)
         } else {
-            banded(hashes, layout, columns)
+            solve_band(hashes, layout, bytes)
         };
         if let Some(seed) = seed {
             *last = last_byte(r, seed);
@@ -41,7 +41,7 @@ type Sixty4 = [u64; MOST_ON_STACK];
 /// Systems of up to 64 keys and slots. No step depends on a bit by way of a branch, which a processor
 /// could not guess.
 #[inline(always)]
-fn dense(hashes: &[u64], layout: Layout, columns: &mut [u8]) -> Option<u8> {
+fn solve_dense(hashes: &[u64], layout: Layout, bytes: &mut [u8]) -> Option<u8> {
     let n = hashes.len();
     if n > MOST_ON_STACK {
         return None;
@@ -50,22 +50,14 @@ fn dense(hashes: &[u64], layout: Layout, columns: &mut [u8]) -> Option<u8> {
     for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
         for ((row, value), &h) in rows.iter_mut().zip(&mut values).zip(hashes) {
-            let Row { start, bits } = Dense::of(h, layout);
-            (*row, *value) = (bits << start, result(h, layout));
+            (*row, *value) = (dense(h, layout), layout.result(h));
         }
         if eliminate(&mut rows, &mut values, &mut pivots, n) {
-            let slots = substitute(&rows, &mut values, &pivots, n);
-            write(&transpose(&slots, layout), layout, columns);
+            write(&substitute(&rows, &mut values, &pivots, n), layout, bytes);
             return Some(seed);
         }
     }
     None
-}
-
-/// The bits of a hash that the columns must give.
-#[inline(always)]
-fn result(h: u64, layout: Layout) -> u64 {
-    h & ((1 << layout.r) - 1)
 }
 
 /// Clears each row's lowest bit, its pivot, in all later rows (and in some earlier ones). False if a
@@ -116,32 +108,47 @@ fn substitute(rows: &Sixty4, values: &mut Sixty4, pivots: &Sixty4, n: usize) -> 
     slots
 }
 
-/// The columns of these slots, 16 of them.
+/// Writes the slots over all of `bytes`.
 #[inline(always)]
-fn transpose(slots: &Sixty4, layout: Layout) -> [u64; 16] {
-    let mut columns = [0; 16];
-    let blocks = slots.chunks_exact(8).take(layout.slots.div_ceil(8) as usize);
-    for (block, slots) in blocks.enumerate() {
-        for (columns, from) in columns.chunks_exact_mut(8).zip([0, 8]) {
-            if from >= layout.r {
-                break;
-            }
-            let mut bytes = 0;
-            for slot in slots.iter().rev() {
-                bytes = bytes << 8 | (*slot >> from & 0xff);
-            }
-            let bytes = transpose_bytes(bytes).to_le_bytes();
-            for (column, byte) in columns.iter_mut().zip(bytes) {
-                *column |= u64::from(byte) << (8 * block);
-            }
+fn write(slots: &Sixty4, layout: Layout, bytes: &mut [u8]) {
+    let (slots, tail) = slots.split_at(8 * layout.groups().min(8) as usize);
+    let (groups, rest) = bytes.split_at_mut(bytes.len().min(slots.len() / 8 * layout.r as usize));
+    for (group, slots) in groups.chunks_exact_mut(layout.r as usize).zip(slots.chunks_exact(8)) {
+        write_group(slots, group);
+    }
+    write_tail(tail, layout, rest);
+}
+
+/// Writes a group of eight slots: a byte for each of their bits.
+#[inline(always)]
+fn write_group(slots: &[u64], group: &mut [u8]) {
+    for (bytes, from) in group.chunks_mut(8).zip([0, 8]) {
+        let mut word = 0;
+        for slot in slots.iter().rev() {
+            word = word << 8 | ((*slot >> from) & 0xff);
+        }
+        let word = transpose(word).to_le_bytes();
+        for (byte, b) in bytes.iter_mut().zip(word) {
+            *byte = b;
         }
     }
-    columns
+}
+
+/// Writes the slots behind the groups, one after the other.
+#[inline(always)]
+fn write_tail(slots: &[u64], layout: Layout, bytes: &mut [u8]) {
+    let mut bits = 0;
+    for slot in slots.iter().take(layout.tail() as usize).rev() {
+        bits = bits << layout.r | u128::from(*slot);
+    }
+    for (byte, b) in bytes.iter_mut().zip(bits.to_le_bytes()) {
+        *byte = b;
+    }
 }
 
 /// Exchanges bit i of byte j and bit j of byte i.
 #[inline(always)]
-fn transpose_bytes(mut x: u64) -> u64 {
+fn transpose(mut x: u64) -> u64 {
     for (shift, mask) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
     {
@@ -151,45 +158,18 @@ fn transpose_bytes(mut x: u64) -> u64 {
     x
 }
 
-/// Writes columns one behind the other.
+/// Systems of any number of keys, in memory of 32 bytes a slot.
 #[inline(always)]
-fn write(columns: &[u64; 16], layout: Layout, array: &mut [u8]) {
-    let (mut words, mut next, mut bits) = (array.chunks_mut(8), 0u128, 0);
-    for column in columns.iter().take(layout.r as usize) {
-        next |= u128::from(*column) << bits;
-        bits += layout.slots;
-        if bits >= 64 {
-            words.next().into_iter().for_each(|word| put(word, next as u64));
-            (next, bits) = (next >> 64, bits - 64);
-        }
-    }
-    for word in words {
-        put(word, next as u64);
-        next = 0;
-    }
-}
-
-/// Writes a number over up to eight bytes.
-#[inline(always)]
-fn put(bytes: &mut [u8], number: u64) {
-    match <&mut [u8; 8]>::try_from(&mut *bytes) {
-        Ok(bytes) => *bytes = number.to_le_bytes(),
-        Err(_) => bytes.iter_mut().zip(number.to_le_bytes()).for_each(|(byte, b)| *byte = b),
-    }
-}
-
-/// Systems of any number of keys, in memory of some 26 bytes a slot.
-#[inline(always)]
-fn banded(hashes: &[u64], layout: Layout, columns: &mut [u8]) -> Option<u8> {
+fn solve_band(hashes: &[u64], layout: Layout, bytes: &mut [u8]) -> Option<u8> {
     let slots = usize::try_from(layout.slots).ok()?;
-    let (mut rows, mut values) = (zeros(slots)?, zeros(slots)?);
+    let mut rows = zeros(slots)?;
     for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
-        if insert_all(hashes, layout, &mut rows, &mut values) {
-            substitute_band(&rows, &values, layout, columns);
+        if insert_all(hashes, layout, &mut rows) {
+            substitute_band(&rows, layout, bytes);
             return Some(seed);
         }
-        rows.fill([0; 3]);
+        rows.fill(Equation::default());
     }
     None
 }
@@ -206,74 +186,95 @@ pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Option<Vec<T>> {
     Some(zeros)
 }
 
-/// A row from the word of 64 slots on in which it begins.
-type Words = [u64; 3];
+/// The equation of a key, or the sum of some. Where there is none all are zeros.
+#[derive(Clone, Copy, Default)]
+struct Equation {
+    /// The row from the word of 64 slots on in which it begins.
+    row: [u64; 3],
+    /// The bits of the slots behind the groups.
+    tail: u16,
+    value: u16,
+}
 
-/// Adds all keys' rows to a system in which the row at each slot begins there. False if a row is the
-/// sum of others, but its value is not.
+/// Adds all keys' equations to a system in which the equation at each slot begins there. False if a
+/// row is the sum of others, but its value is not.
 #[inline(always)]
-fn insert_all(hashes: &[u64], layout: Layout, rows: &mut [Words], values: &mut [u16]) -> bool {
+fn insert_all(hashes: &[u64], layout: Layout, rows: &mut [Equation]) -> bool {
     for &h in hashes {
-        let Row { start, bits } = Band::of(h, layout);
-        let (mut word, shift) = (start as usize / 64, start % 64);
+        let Band { first, bits, tail, .. } = Band::of(h, layout);
+        let (mut word, shift) = (first as usize / 8, first % 8 * 8);
         let beyond = (bits >> 64) as u64 >> 1 >> (63 - shift);
         let bits = bits << shift;
         let mut row = [bits as u64, (bits >> 64) as u64, beyond];
-        let mut value = result(h, layout) as u16;
+        let (mut tail, mut value) = (tail as u16, layout.result(h) as u16);
         loop {
-            if row[0] == 0 {
-                if row[1] | row[2] != 0 {
-                    (word, row) = (word + 1, [row[1], row[2], 0]);
-                    continue;
-                }
-                if value != 0 {
-                    return false;
-                }
-                break;
-            }
-            let slot = 64 * word + row[0].trailing_zeros() as usize;
-            let (Some(other), Some(other_value)) = (rows.get_mut(slot), values.get_mut(slot))
-            else {
+            let slot = if row[0] != 0 {
+                64 * word + row[0].trailing_zeros() as usize
+            } else if row[1] | row[2] != 0 {
+                (word, row) = (word + 1, [row[1], row[2], 0]);
+                continue;
+            } else if tail != 0 {
+                8 * layout.groups() as usize + tail.trailing_zeros() as usize
+            } else if value != 0 {
                 return false;
+            } else {
+                break;
             };
-            if other[0] == 0 {
-                (*other, *other_value) = (row, value);
+            let Some(other) = rows.get_mut(slot) else { return false };
+            if other.row[0] == 0 && other.tail == 0 {
+                *other = Equation { row, tail, value };
                 break;
             }
-            row = [row[0] ^ other[0], row[1] ^ other[1], row[2] ^ other[2]];
-            value ^= *other_value;
+            row = [row[0] ^ other.row[0], row[1] ^ other.row[1], row[2] ^ other.row[2]];
+            (tail, value) = (tail ^ other.tail, value ^ other.value);
         }
     }
     true
 }
 
-/// Writes the columns, from the last slot to the first.
+/// Writes the slots over all of `bytes`, from the last slot to the first.
 #[inline(always)]
-fn substitute_band(rows: &[Words], values: &[u16], layout: Layout, columns: &mut [u8]) {
-    columns.fill(0);
-    // The 64 slots at hand in each column, and the 128 after them.
+fn substitute_band(rows: &[Equation], layout: Layout, bytes: &mut [u8]) {
+    let Some((rows, tail)) = rows.split_at_checked(8 * layout.groups() as usize) else { return };
+    // The slots behind the groups, and the sums of all sets of them.
+    let (mut last, mut sums) = ([0; 8], [0; 128]);
+    for (slot, row) in tail.iter().enumerate().rev() {
+        if row.tail == 0 {
+            continue;
+        }
+        let mut value = row.value;
+        for (later, bit) in last.iter().zip(0..8) {
+            value ^= if bit > slot && row.tail >> bit & 1 == 1 { *later as u16 } else { 0 };
+        }
+        last[slot & 7] = value.into();
+    }
+    for set in 1..128_usize {
+        sums[set] = sums[set & (set - 1)] ^ last[set.trailing_zeros() as usize & 7] as u16;
+    }
+    let r = layout.r as usize;
+    let (groups, rest) = bytes.split_at_mut(bytes.len().min(rows.len() / 8 * r));
+    write_tail(&last, layout, rest);
+
+    // For each bit of a slot, the 64 slots at hand and the 128 after them.
     let mut known = [[0; 3]; 16];
-    let words = rows.chunks(64).zip(values.chunks(64)).enumerate().rev();
-    for (word, (rows, values)) in words {
+    for (rows, groups) in rows.chunks(64).zip(groups.chunks_mut(8 * r)).rev() {
         for known in &mut known {
             *known = [0, known[0], known[1]];
         }
-        for (slot, (row, value)) in rows.iter().zip(values).enumerate().rev() {
+        for (slot, Equation { row, tail, value }) in rows.iter().enumerate().rev() {
             if row[0] == 0 {
                 continue;
             }
-            for (column, known) in known.iter_mut().take(layout.r as usize).enumerate() {
+            let value = value ^ sums[usize::from(tail & 127)];
+            for (bit, known) in known.iter_mut().take(r).enumerate() {
                 let sum = (row[0] & known[0]) ^ (row[1] & known[1]) ^ (row[2] & known[2]);
-                let bit = (sum.parity() ^ u32::from(*value >> column)) & 1;
-                known[0] |= u64::from(bit) << slot;
+                let one = (sum.count_ones() ^ u32::from(value >> bit)) & 1;
+                known[0] |= u64::from(one) << slot;
             }
         }
-        for (column, known) in known.iter().take(layout.r as usize).enumerate() {
-            let bit = column as u64 * layout.slots + 64 * word as u64;
-            let bytes = columns.get_mut((bit / 8) as usize..).unwrap_or(&mut []);
-            let bits = u128::from(known[0]) << (bit % 8);
-            for (byte, bits) in bytes.iter_mut().zip(bits.to_le_bytes()).take(9) {
-                *byte |= bits;
+        for (i, group) in groups.chunks_mut(r).enumerate() {
+            for (byte, known) in group.iter_mut().zip(&known) {
+                *byte = (known[0] >> (8 * i)) as u8;
             }
         }
     }

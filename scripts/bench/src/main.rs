@@ -7,13 +7,13 @@ mod work;
 
 use std::process::ExitCode;
 
-use leveldb_bloom::Kernel;
+use leveldb_bloom::{Encoding, Kernel};
 use lexopt::{Arg::Long, ValueExt};
 
 use library::{CPeer, Library};
 use measure::Figure;
 use peers::{FastBloom, RustyLevelDb};
-use work::{ROWS, Side, Stock};
+use work::{Ours, ROWS, Side, Stock};
 
 /// What the command line says.
 #[derive(Default)]
@@ -33,9 +33,10 @@ fn parse() -> Result<Options, lexopt::Error> {
         match argument {
             Long("kernels") => {
                 let kernels: Vec<_> = Kernel::available().collect();
-                options
-                    .sides
-                    .extend(kernels.into_iter().rev().map(|k| Box::new(k) as Box<dyn Side>));
+                for encoding in [Encoding::Bloom, Encoding::Ribbon] {
+                    let ours = kernels.iter().rev().map(|kernel| Ours { kernel, encoding });
+                    options.sides.extend(ours.map(|ours| Box::new(ours) as Box<dyn Side>));
+                }
             }
             // NAME=FILE or NAME:KERNEL=FILE
             Long("library") => {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 
-use leveldb_bloom::{FilterPolicy, Kernel, Key};
+use leveldb_bloom::{Encoding, FilterPolicy, Kernel, Key};
 use leveldb_bloom_compare::{Policy, Random};
 
 use crate::measure::{self, Figure, Run};
@@ -84,8 +84,10 @@ use Kind::{Batch, Create, CreateShuffled, EightFilters, OneOfMany, Query};
 pub const ROWS: &[Row] = &[
     row("create, 1 key", Create(1)),
     row("create, 4 keys", Create(4)),
+    row("create, 18 keys", Create(18)),
     row("create, 20 keys", Create(20)),
     mixed("create, 20 keys of 8-64 B", Create(20)),
+    row("create, 34 keys", Create(34)),
     row("create, 60 keys", Create(60)),
     row("create, 1,000 keys", Create(1_000)),
     mixed("create, 1,000 keys of 8-64 B", Create(1_000)),
@@ -95,10 +97,14 @@ pub const ROWS: &[Row] = &[
     row("create, 10 million keys, shuffled", CreateShuffled(10_000_000)),
     row("query, filter of 4, present", Query(4, Present)),
     row("query, filter of 4, absent", Query(4, Absent)),
+    row("query, filter of 18, present", Query(18, Present)),
+    row("query, filter of 18, absent", Query(18, Absent)),
     row("query, filter of 20, present", Query(20, Present)),
     row("query, filter of 20, absent", Query(20, Absent)),
     row("query, filter of 20, half present", Query(20, Half)),
     mixed("query, filter of 20, keys of 8-64 B, absent", Query(20, Absent)),
+    row("query, filter of 60, present", Query(60, Present)),
+    row("query, filter of 60, absent", Query(60, Absent)),
     row("query, filter of 1,000, present", Query(1_000, Present)),
     row("query, filter of 1,000, absent", Query(1_000, Absent)),
     Row { bits: 2, ..row("query, filter of 1,000, 2 bits, absent", Query(1_000, Absent)) },
@@ -267,14 +273,40 @@ where
 }
 
 /// A kernel, through the Rust library.
-impl Side for &'static Kernel {
+pub struct Ours {
+    pub kernel: &'static Kernel,
+    pub encoding: Encoding,
+}
+
+impl Side for Ours {
     fn name(&self) -> String {
-        Kernel::name(self).into()
+        match self.encoding {
+            Encoding::Bloom => self.kernel.name().into(),
+            Encoding::Ribbon => format!("ribbon, {}", self.kernel.name()),
+        }
+    }
+
+    fn is_leveldb(&self) -> bool {
+        self.encoding == Encoding::Bloom
     }
 
     fn prepare<'a>(&'a self, work: &'a Work<'a>) -> Option<Run<'a>> {
-        let policy = |bits| FilterPolicy::with_kernel(bits, self);
+        let policy =
+            |bits| FilterPolicy::with_kernel(bits, self.kernel).with_encoding(self.encoding);
+        if let (false, Work::Query { members, keys, bits, .. }) = (self.is_leveldb(), work) {
+            let policy = policy(*bits);
+            let filter = policy.create_filter(members).expect("a filter that fits");
+            return Some(Box::new(move || {
+                keys.iter().filter(|key| policy.key_may_match(key.as_bytes(), &filter)).count()
+            }));
+        }
         Some(match *work {
+            // Of filters that stock made.
+            Work::Batch { .. } | Work::Filters { .. } | Work::OneOfMany { .. }
+                if !self.is_leveldb() =>
+            {
+                return None;
+            }
             Work::Create { keys, per, bits } => {
                 let policy = policy(bits);
                 Box::new(move || {
