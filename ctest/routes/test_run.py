@@ -1,6 +1,7 @@
 """`leveldb-bloom run`: who answered, or why nobody; what cannot be preloaded; and the program's end as if
 it had been started without it."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -359,17 +360,17 @@ def test_ignored_signals(preloaded):
 
 
 class Terminal:
-    """An interactive shell on a terminal of its own."""
+    """A command on a terminal of its own."""
 
-    def __init__(self):
-        self.shell, self.file = pty.fork()
-        if self.shell == 0:
+    def __init__(self, *command):
+        self.process, self.file = pty.fork()
+        if self.process == 0:
             # The keys would throw away what the program says about them.
             settings = termios.tcgetattr(0)
             settings[3] |= termios.NOFLSH
             termios.tcsetattr(0, termios.TCSANOW, settings)
             os.environ.update(PS1="$ ", TERM="dumb")
-            os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
+            os.execvp(command[0], command)
         self.output = ""
 
     def type(self, text):
@@ -384,21 +385,43 @@ class Terminal:
         return found
 
     def close(self):
-        self.type("\x04")
-        os.kill(self.shell, signal.SIGHUP)
+        os.kill(self.process, signal.SIGHUP)
         os.close(self.file)
-        os.waitpid(self.shell, 0)
+        os.waitpid(self.process, 0)
 
 
 @pytest.fixture
 def terminal():
-    terminal = Terminal()
-    yield terminal
-    terminal.close()
+    """terminal(COMMAND...): a Terminal, until the test's end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *command: stack.enter_context(contextlib.closing(Terminal(*command)))
+
+
+def test_key_reaches_the_program_once(terminal, preloaded):
+    """While the command is stopped, the program takes the signal of the key. One that the command passed on
+    would come before the next."""
+    run = terminal(*preloaded, sys.executable, "-c", """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGUSR1})
+print("ready", flush=True)
+signal.sigwait({signal.SIGINT})
+print("interrupted", flush=True)
+signal.sigwait({signal.SIGUSR1})
+print("more interrupts:", signal.SIGINT in signal.sigpending(), flush=True)
+""")
+    run.wait_for("^ready$")
+    os.kill(run.process, signal.SIGSTOP)
+    os.waitpid(run.process, os.WUNTRACED)
+    run.type("\x03")
+    run.wait_for("^(\\^C)?interrupted$")
+    for number in signal.SIGUSR1, signal.SIGCONT:
+        os.kill(run.process, number)
+    run.wait_for("^more interrupts: False$")
 
 
 def test_keys_of_the_terminal(terminal, preloaded, tmp_path):
-    """The program gets each Ctrl-C once, Ctrl-Z stops the job, and fg continues it."""
+    """The program gets Ctrl-C, Ctrl-Z stops the job, and fg continues it."""
+    terminal = terminal("bash", "--norc", "--noprofile", "--noediting", "-i")
     script = tmp_path / "script.py"
     script.write_text("""
 import signal
