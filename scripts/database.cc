@@ -2,9 +2,9 @@
 // in the reopened database, counting how often LevelDB reads from a table file. Linked to libleveldb
 // only: NewBloomFilterPolicy is what the process has.
 //
-//   database FOLDER KEYS LOOKUPS BITS_PER_KEY VALUE_BYTES random|ordered WRITE_BUFFER_MIB
+//   database FOLDER KEYS LOOKUPS BITS_PER_KEY VALUE_BYTES random|ordered WRITE_BUFFER_MIB [get]
 //
-// BITS_PER_KEY 0 is for no filter. Ordered keys are 8-byte big-endian numbers, of which every other
+// With "get" the database is there, and nothing is loaded. BITS_PER_KEY 0 is for no filter. Ordered keys are 8-byte big-endian numbers, of which every other
 // one is stored; random keys have 16 bytes. Prints lines of "name value"; seconds are processor time.
 
 #include <dlfcn.h>
@@ -107,7 +107,8 @@ std::string FileOf(const leveldb::FilterPolicy* policy) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 8) Fail("see the comment in scripts/database.cc");
+  const bool only_get = argc == 9 && std::strcmp(argv[8], "get") == 0;
+  if (argc != 8 && !only_get) Fail("see the comment in scripts/database.cc");
   const std::string folder = argv[1];
   const uint64_t keys = std::strtoull(argv[2], nullptr, 10);
   const uint64_t lookups = std::strtoull(argv[3], nullptr, 10);
@@ -134,7 +135,7 @@ int main(int argc, char** argv) {
   std::printf("policy %s\n", FileOf(policy.get()).c_str());
 
   double start = CpuSeconds();
-  {
+  if (!only_get) {
     const auto db = open(policy.get());
     for (uint64_t n = 0; n < keys; ++n) {
       // In an order of their own, which is not that of the keys.
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
     }
     db->CompactRange(nullptr, nullptr);
   }
-  std::printf("load_seconds %.3f\n", CpuSeconds() - start);
+  if (!only_get) std::printf("load_seconds %.3f\n", CpuSeconds() - start);
 
   const auto db = open(policy.get());
   for (const uint64_t odd : {0, 1}) {
