@@ -4,7 +4,7 @@
     hash KEY HASH
     answer KEY FILTER 0|1
 
-Bytes are in hexadecimal, no bytes at all are "-".
+Bytes are in hexadecimal, no bytes at all are "-". Answers to queries of ribbon filters are left out.
 """
 
 import re
@@ -16,6 +16,12 @@ JOINED = r'((?:"[0-9a-f]*"\s*)+)'
 
 def hex_of(literals):
     return "".join(re.findall(HEX, literals)) or "-"
+
+
+def is_ribbon(line):
+    """The answer to a query of a ribbon filter: to LevelDB it may hold any key."""
+    kind, *fields = line.split()
+    return kind == "answer" and fields[1] != "-" and 32 <= int(fields[1][-2:], 16) < 240
 
 
 def main(header):
@@ -33,7 +39,7 @@ def main(header):
     entries = len(re.findall(r"^    \{", text, re.MULTILINE))
     if len(lines) != entries or entries == 0:
         sys.exit(f"{header}: {len(lines)} of {entries} entries were understood")
-    print("\n".join(lines))
+    print("\n".join(line for line in lines if not is_ribbon(line)))
 
 
 main(sys.argv[1])

@@ -93,6 +93,25 @@ public static class BloomTest
         }
     }
 
+    private static void Ribbon()
+    {
+        var keys = new[] { "hello", "world" }.Select(Encoding.ASCII.GetBytes).ToArray();
+        using (var policy = new Policy(10, FilterEncoding.Ribbon))
+        using (var builder = new Builder(10, FilterEncoding.Ribbon))
+        {
+            var filter = policy.CreateFilter(keys);
+            Check(filter.Data.SequenceEqual(Unhex("c210044120040300b0")), BitConverter.ToString(filter.Data));
+            foreach (var key in keys) builder.Add(key);
+            Check(builder.Finish().Data.SequenceEqual(filter.Data), "builder");
+            Check(keys.All(filter.MayMatch), "present keys");
+            Check(!filter.MayMatch(Encoding.ASCII.GetBytes("absent")), "an absent key");
+            var info = filter.Inspect();
+            Check(info.Encoding == FilterEncoding.Ribbon && info.Probes == 10, info.Probes);
+            Check(info.FalsePositiveRate == 1.0 / 1024, info.FalsePositiveRate);
+            Fails(4, () => filter.Union(filter));
+        }
+    }
+
     private static void Fails(int status, Action call)
     {
         try
@@ -246,6 +265,7 @@ public static class BloomTest
         Thread.CurrentThread.CurrentCulture = CultureInfo.InvariantCulture;
         var golden = Golden();
         Library();
+        Ribbon();
         Errors();
         Collector();
 

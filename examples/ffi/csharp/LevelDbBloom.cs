@@ -21,6 +21,7 @@ namespace LevelDbBloom
         [DllImport(Library)] internal static extern int leveldb_bloom_bits_per_key_for(
             double rate, UIntPtr keys);
         [DllImport(Library)] internal static extern PolicyHandle leveldb_bloom_policy_create(int bitsPerKey);
+        [DllImport(Library)] internal static extern PolicyHandle leveldb_bloom_policy_create_ribbon(int bitsPerKey);
         [DllImport(Library)] internal static extern void leveldb_bloom_policy_destroy(IntPtr policy);
         [DllImport(Library)] internal static extern IntPtr leveldb_bloom_kernel(PolicyHandle policy);
         [DllImport(Library)] internal static extern UIntPtr leveldb_bloom_filter_size(
@@ -32,6 +33,7 @@ namespace LevelDbBloom
             PolicyHandle policy, byte[] data, UIntPtr keyLength, UIntPtr keys,
             byte[] filter, UIntPtr filterLength);
         [DllImport(Library)] internal static extern BuilderHandle leveldb_bloom_builder_create(int bitsPerKey);
+        [DllImport(Library)] internal static extern BuilderHandle leveldb_bloom_builder_create_ribbon(int bitsPerKey);
         [DllImport(Library)] internal static extern void leveldb_bloom_builder_destroy(IntPtr builder);
         [DllImport(Library)] internal static extern int leveldb_bloom_builder_add(
             BuilderHandle builder, byte[] key, UIntPtr keyLength);
@@ -171,15 +173,20 @@ namespace LevelDbBloom
         }
     }
 
+    /// <summary>How filters are written: as LevelDB's own, or as ribbon filters.</summary>
+    public enum FilterEncoding : uint { Bloom = 0, Ribbon = 1 }
+
     /// <summary>Makes filters of so many bits per key; any number of threads may use one. After
     /// Dispose its methods throw ObjectDisposedException.</summary>
     public sealed class Policy : IDisposable
     {
         private readonly PolicyHandle handle;
 
-        public Policy(int bitsPerKey)
+        public Policy(int bitsPerKey, FilterEncoding encoding = FilterEncoding.Bloom)
         {
-            handle = Native.leveldb_bloom_policy_create(bitsPerKey);
+            handle = encoding == FilterEncoding.Ribbon
+                ? Native.leveldb_bloom_policy_create_ribbon(bitsPerKey)
+                : Native.leveldb_bloom_policy_create(bitsPerKey);
             if (handle.IsInvalid) throw new OutOfMemoryException();
         }
 
@@ -227,9 +234,11 @@ namespace LevelDbBloom
     {
         private readonly BuilderHandle handle;
 
-        public Builder(int bitsPerKey)
+        public Builder(int bitsPerKey, FilterEncoding encoding = FilterEncoding.Bloom)
         {
-            handle = Native.leveldb_bloom_builder_create(bitsPerKey);
+            handle = encoding == FilterEncoding.Ribbon
+                ? Native.leveldb_bloom_builder_create_ribbon(bitsPerKey)
+                : Native.leveldb_bloom_builder_create(bitsPerKey);
             if (handle.IsInvalid) throw new OutOfMemoryException();
         }
 
@@ -268,7 +277,7 @@ namespace LevelDbBloom
         public ulong Bits;
         public ulong BitsSet;
         public uint Probes;
-        private readonly uint reserved;
+        public FilterEncoding Encoding;
         public double Fill;
         public double EstimatedKeys;
         public double FalsePositiveRate;

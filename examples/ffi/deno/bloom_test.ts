@@ -69,6 +69,22 @@ Deno.test("golden values", () => {
   }
 });
 
+Deno.test("ribbon filters", () => {
+  using policy = new bloom.Policy(10, "ribbon");
+  using builder = new bloom.Builder(10, "ribbon");
+  const keys = ["hello", "world"].map((key) => encoder.encode(key));
+  const filter = policy.createFilter(keys);
+  check(equal(filter.data, unhex("c210044120040300b0")), filter.data);
+  keys.forEach((key) => builder.add(key));
+  check(equal(builder.finish().data, filter.data), "builder");
+  check(keys.every((key) => filter.mayMatch(key)), "present keys");
+  check(!filter.mayMatch(encoder.encode("absent")), "an absent key");
+  const info = filter.inspect();
+  check(info.encoding === "ribbon" && info.probes === 10, JSON.stringify(info));
+  check(info.falsePositiveRate === 2 ** -10, info.falsePositiveRate);
+  check(thrown(() => filter.union(filter)) instanceof bloom.BloomError, "union");
+});
+
 Deno.test("the library", () => {
   check(bloom.version() === "1.0.0", bloom.version());
   check(bloom.bitsPerKeyFor(0.01, KEYS) === 11, "bits per key");

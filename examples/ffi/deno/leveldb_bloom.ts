@@ -15,6 +15,7 @@ const native = Deno.dlopen("libleveldb_bloom.so.1", {
   leveldb_bloom_false_positive_rate: { parameters: ["i32", "usize"], result: "f64" },
   leveldb_bloom_bits_per_key_for: { parameters: ["f64", "usize"], result: "i32" },
   leveldb_bloom_policy_create: { parameters: ["i32"], result: "pointer" },
+  leveldb_bloom_policy_create_ribbon: { parameters: ["i32"], result: "pointer" },
   leveldb_bloom_policy_destroy: { parameters: ["pointer"], result: "void" },
   leveldb_bloom_kernel: { parameters: ["pointer"], result: "pointer" },
   leveldb_bloom_filter_size: { parameters: ["pointer", "usize"], result: "usize" },
@@ -22,6 +23,7 @@ const native = Deno.dlopen("libleveldb_bloom.so.1", {
   leveldb_bloom_fill_filter_offsets64: { parameters: ["pointer", ...FLAT, ...FILTER], result: "i32" },
   leveldb_bloom_fill_filter_fixed: { parameters: ["pointer", ...FIXED, ...FILTER], result: "i32" },
   leveldb_bloom_builder_create: { parameters: ["i32"], result: "pointer" },
+  leveldb_bloom_builder_create_ribbon: { parameters: ["i32"], result: "pointer" },
   leveldb_bloom_builder_destroy: { parameters: ["pointer"], result: "void" },
   leveldb_bloom_builder_add: { parameters: ["pointer", ...KEY], result: "i32" },
   leveldb_bloom_builder_add_fixed: { parameters: ["pointer", ...FIXED], result: "i32" },
@@ -38,6 +40,8 @@ const native = Deno.dlopen("libleveldb_bloom.so.1", {
 }).symbols;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
+/** LevelDB's own, or ribbon filters. */
+export type Encoding = "bloom" | "ribbon";
 export type Offsets = Int32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>;
 
 const TOO_LARGE = 2;
@@ -167,8 +171,11 @@ class Owner implements Disposable {
 
 /** Makes filters of so many bits per key. */
 export class Policy extends Owner {
-  constructor(bitsPerKey = 10) {
-    super(native.leveldb_bloom_policy_create(int(bitsPerKey)), native.leveldb_bloom_policy_destroy);
+  constructor(bitsPerKey = 10, encoding: Encoding = "bloom") {
+    const create = encoding === "ribbon"
+      ? native.leveldb_bloom_policy_create_ribbon
+      : native.leveldb_bloom_policy_create;
+    super(create(int(bitsPerKey)), native.leveldb_bloom_policy_destroy);
   }
 
   get kernel(): string {
@@ -206,8 +213,11 @@ export class Policy extends Owner {
 
 /** Collects keys as they come. */
 export class Builder extends Owner {
-  constructor(bitsPerKey = 10) {
-    super(native.leveldb_bloom_builder_create(int(bitsPerKey)), native.leveldb_bloom_builder_destroy);
+  constructor(bitsPerKey = 10, encoding: Encoding = "bloom") {
+    const create = encoding === "ribbon"
+      ? native.leveldb_bloom_builder_create_ribbon
+      : native.leveldb_bloom_builder_create;
+    super(create(int(bitsPerKey)), native.leveldb_bloom_builder_destroy);
   }
 
   add(key: Bytes): void {
@@ -291,6 +301,7 @@ export class Filter {
       bits: Number(info.getBigUint64(0, true)),
       bitsSet: Number(info.getBigUint64(8, true)),
       probes: info.getUint32(16, true),
+      encoding: (info.getUint32(20, true) === 1 ? "ribbon" : "bloom") as Encoding,
       fill: info.getFloat64(24, true),
       estimatedKeys: info.getFloat64(32, true),
       falsePositiveRate: info.getFloat64(40, true),

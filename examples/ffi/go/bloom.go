@@ -133,13 +133,26 @@ type Policy struct {
 	_      aloneInMemory
 }
 
-// NewPolicy refuses bits per key that do not fit a C int.
+// NewPolicy refuses bits per key that do not fit a C int. Its filters are LevelDB's own.
 func NewPolicy(bitsPerKey int) (*Policy, error) {
+	return newPolicy(bitsPerKey, func(bits C.int) *C.struct_leveldb_bloom_policy {
+		return C.leveldb_bloom_policy_create(bits)
+	})
+}
+
+// NewRibbonPolicy is NewPolicy with ribbon filters.
+func NewRibbonPolicy(bitsPerKey int) (*Policy, error) {
+	return newPolicy(bitsPerKey, func(bits C.int) *C.struct_leveldb_bloom_policy {
+		return C.leveldb_bloom_policy_create_ribbon(bits)
+	})
+}
+
+func newPolicy(bitsPerKey int, create func(C.int) *C.struct_leveldb_bloom_policy) (*Policy, error) {
 	bits, err := cInt(bitsPerKey)
 	if err != nil {
 		return nil, err
 	}
-	handle := C.leveldb_bloom_policy_create(bits)
+	handle := create(bits)
 	if handle == nil {
 		return nil, NoMemory
 	}
@@ -218,11 +231,24 @@ type Builder struct {
 
 // NewBuilder refuses what NewPolicy does.
 func NewBuilder(bitsPerKey int) (*Builder, error) {
+	return newBuilder(bitsPerKey, func(bits C.int) *C.struct_leveldb_bloom_builder {
+		return C.leveldb_bloom_builder_create(bits)
+	})
+}
+
+// NewRibbonBuilder is NewBuilder for ribbon filters, which cannot be united.
+func NewRibbonBuilder(bitsPerKey int) (*Builder, error) {
+	return newBuilder(bitsPerKey, func(bits C.int) *C.struct_leveldb_bloom_builder {
+		return C.leveldb_bloom_builder_create_ribbon(bits)
+	})
+}
+
+func newBuilder(bitsPerKey int, create func(C.int) *C.struct_leveldb_bloom_builder) (*Builder, error) {
 	bits, err := cInt(bitsPerKey)
 	if err != nil {
 		return nil, err
 	}
-	handle := C.leveldb_bloom_builder_create(bits)
+	handle := create(bits)
 	if handle == nil {
 		return nil, NoMemory
 	}
@@ -331,13 +357,15 @@ func (filter Filter) Union(other Filter) error {
 type Info struct {
 	Bits, BitsSet                          uint64
 	Probes                                 uint32
+	Ribbon                                 bool
 	Fill, EstimatedKeys, FalsePositiveRate float64
 }
 
 func (filter Filter) Inspect() (Info, error) {
 	var info C.struct_leveldb_bloom_info
 	err := check(C.leveldb_bloom_inspect(pointer(filter), C.size_t(len(filter)), &info))
-	return Info{uint64(info.bits), uint64(info.bits_set), uint32(info.probes), float64(info.fill),
+	return Info{uint64(info.bits), uint64(info.bits_set), uint32(info.probes),
+		info.encoding == C.LEVELDB_BLOOM_ENCODING_RIBBON, float64(info.fill),
 		float64(info.estimated_keys), float64(info.false_positive_rate)}, err
 }
 

@@ -126,6 +126,31 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+func TestRibbon(t *testing.T) {
+	policy, builder := must(NewRibbonPolicy(10)), must(NewRibbonBuilder(10))
+	defer policy.Close()
+	defer builder.Close()
+	keys := [][]byte{[]byte("hello"), []byte("world")}
+	filter := must(policy.CreateFilter(keys))
+	if !bytes.Equal(filter, unhex("c210044120040300b0")) {
+		t.Errorf("%x", filter)
+	}
+	for _, key := range keys {
+		if err := builder.Add(key); err != nil || !filter.MayMatch(key) {
+			t.Error(key, err)
+		}
+	}
+	if built := must(builder.Finish(0)); !bytes.Equal(built, filter) || filter.MayMatch([]byte("absent")) {
+		t.Errorf("%x", built)
+	}
+	if info := must(filter.Inspect()); !info.Ribbon || info.Probes != 10 || info.FalsePositiveRate != 1.0/1024 {
+		t.Errorf("%+v", info)
+	}
+	if err := filter.Union(filter); err != Mismatch {
+		t.Error(err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	expect := func(what string, err error, expected Status) {
 		var status Status

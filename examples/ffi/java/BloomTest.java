@@ -95,6 +95,22 @@ public final class BloomTest {
         }
     }
 
+    private static void ribbon() {
+        List<byte[]> keys = List.of("hello".getBytes(), "world".getBytes());
+        try (var policy = new LevelDbBloom.Policy(10, LevelDbBloom.Encoding.RIBBON);
+                var builder = new LevelDbBloom.Builder(10, LevelDbBloom.Encoding.RIBBON)) {
+            LevelDbBloom.Filter filter = policy.createFilter(keys);
+            check(Arrays.equals(filter.bytes(), unhex("c210044120040300b0")), Arrays.toString(filter.bytes()));
+            keys.forEach(builder::add);
+            check(Arrays.equals(builder.finish(0).bytes(), filter.bytes()), "builder");
+            check(keys.stream().allMatch(filter::mayMatch), "present keys");
+            check(!filter.mayMatch("absent".getBytes()), "an absent key");
+            LevelDbBloom.Info info = filter.inspect();
+            check(info.encoding == 1 && info.probes == 10 && info.falsePositiveRate == 1.0 / 1024, info);
+            fails(4, () -> filter.union(filter));
+        }
+    }
+
     private static void fails(int status, Runnable call) {
         try {
             call.run();
@@ -249,6 +265,7 @@ public final class BloomTest {
     public static void main(String[] arguments) throws Exception {
         int golden = golden();
         library();
+        ribbon();
         errors();
         collector();
 

@@ -31,6 +31,7 @@ public final class LevelDbBloom {
     private static native double leveldb_bloom_false_positive_rate(int bitsPerKey, long keys);
     private static native int leveldb_bloom_bits_per_key_for(double rate, long keys);
     private static native Pointer leveldb_bloom_policy_create(int bitsPerKey);
+    private static native Pointer leveldb_bloom_policy_create_ribbon(int bitsPerKey);
     private static native void leveldb_bloom_policy_destroy(Pointer policy);
     private static native String leveldb_bloom_kernel(Pointer policy);
     private static native long leveldb_bloom_filter_size(Pointer policy, long keys);
@@ -39,6 +40,7 @@ public final class LevelDbBloom {
     private static native int leveldb_bloom_fill_filter_fixed(Pointer policy, ByteBuffer data,
             long keyLength, long keys, Pointer filter, long filterLength);
     private static native Pointer leveldb_bloom_builder_create(int bitsPerKey);
+    private static native Pointer leveldb_bloom_builder_create_ribbon(int bitsPerKey);
     private static native void leveldb_bloom_builder_destroy(Pointer builder);
     private static native int leveldb_bloom_builder_add(Pointer builder, byte[] key, long keyLength);
     private static native int leveldb_bloom_builder_add_fixed(Pointer builder, ByteBuffer data,
@@ -77,6 +79,9 @@ public final class LevelDbBloom {
     public static int bitsPerKeyFor(double rate, long keys) {
         return leveldb_bloom_bits_per_key_for(rate, count(keys));
     }
+
+    /** How filters are written: as LevelDB's own, or as ribbon filters. */
+    public enum Encoding { BLOOM, RIBBON }
 
     /** What the library calls a status; its text is the library's. */
     public static final class BloomException extends RuntimeException {
@@ -177,7 +182,12 @@ public final class LevelDbBloom {
     /** Makes filters of so many bits per key; any number of threads may use one while none closes it. */
     public static final class Policy extends Owner {
         public Policy(int bitsPerKey) {
-            super(leveldb_bloom_policy_create(bitsPerKey), LevelDbBloom::leveldb_bloom_policy_destroy);
+            this(bitsPerKey, Encoding.BLOOM);
+        }
+
+        public Policy(int bitsPerKey, Encoding encoding) {
+            super(encoding == Encoding.RIBBON ? leveldb_bloom_policy_create_ribbon(bitsPerKey)
+                    : leveldb_bloom_policy_create(bitsPerKey), LevelDbBloom::leveldb_bloom_policy_destroy);
         }
 
         public String kernel() {
@@ -234,7 +244,12 @@ public final class LevelDbBloom {
     /** Collects keys as they come; for one thread at a time. */
     public static final class Builder extends Owner {
         public Builder(int bitsPerKey) {
-            super(leveldb_bloom_builder_create(bitsPerKey), LevelDbBloom::leveldb_bloom_builder_destroy);
+            this(bitsPerKey, Encoding.BLOOM);
+        }
+
+        public Builder(int bitsPerKey, Encoding encoding) {
+            super(encoding == Encoding.RIBBON ? leveldb_bloom_builder_create_ribbon(bitsPerKey)
+                    : leveldb_bloom_builder_create(bitsPerKey), LevelDbBloom::leveldb_bloom_builder_destroy);
         }
 
         public void add(byte[] key) {
@@ -279,13 +294,14 @@ public final class LevelDbBloom {
     }
 
     /** What the bytes of a filter say. */
-    @Structure.FieldOrder({"bits", "bitsSet", "probes", "reserved", "fill", "estimatedKeys",
+    @Structure.FieldOrder({"bits", "bitsSet", "probes", "encoding", "fill", "estimatedKeys",
         "falsePositiveRate"})
     public static final class Info extends Structure {
         public long bits;
         public long bitsSet;
         public int probes;
-        public int reserved;
+        /** 1 for ribbon filters, 0 for all others. */
+        public int encoding;
         public double fill;
         public double estimatedKeys;
         public double falsePositiveRate;

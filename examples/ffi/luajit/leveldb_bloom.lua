@@ -158,12 +158,21 @@ function Filter:positions(key)
   return positions
 end
 
--- Makes filters of so many bits per key.
+-- The function of the library that makes a policy or a builder of this encoding.
+local function creator(what, encoding)
+  encoding = encoding or "bloom"
+  if encoding ~= "bloom" and encoding ~= "ribbon" then
+    error(("%s is no encoding; there are bloom and ribbon"):format(tostring(encoding)), 3)
+  end
+  return library["leveldb_bloom_" .. what .. "_create" .. (encoding == "ribbon" and "_ribbon" or "")]
+end
+
+-- Makes filters of so many bits per key, "bloom" (LevelDB's own) or "ribbon".
 local Policy = { close = close }
 Policy.__index = Policy
 
-function bloom.policy(bits_per_key)
-  return owned(Policy, library.leveldb_bloom_policy_create(int(bits_per_key or 10)),
+function bloom.policy(bits_per_key, encoding)
+  return owned(Policy, creator("policy", encoding)(int(bits_per_key or 10)),
     library.leveldb_bloom_policy_destroy)
 end
 
@@ -200,8 +209,8 @@ end
 local Builder = { close = close }
 Builder.__index = Builder
 
-function bloom.builder(bits_per_key)
-  return owned(Builder, library.leveldb_bloom_builder_create(int(bits_per_key or 10)),
+function bloom.builder(bits_per_key, encoding)
+  return owned(Builder, creator("builder", encoding)(int(bits_per_key or 10)),
     library.leveldb_bloom_builder_destroy)
 end
 

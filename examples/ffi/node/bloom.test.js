@@ -95,6 +95,21 @@ function main() {
     for (const p of positions) assert.strictEqual(filter.data[p >> 3] >> p % 8 & 1, 1);
   });
 
+  test('ribbon filters', () => {
+    const keys = ['hello', 'world'].map((key) => Buffer.from(key));
+    const [policy, builder] = [new bloom.Policy(10, 'ribbon'), new bloom.Builder(10, 'ribbon')];
+    const filter = policy.createFilter(keys);
+    assert.strictEqual(filter.data.toString('hex'), 'c210044120040300b0');
+    keys.forEach((key) => builder.add(key));
+    assert.deepStrictEqual(builder.finish().data, filter.data);
+    for (const key of keys) assert.ok(filter.mayMatch(key));
+    assert.ok(!filter.mayMatch(Buffer.from('absent')));
+    const info = filter.inspect();
+    assert.deepStrictEqual([info.encoding, info.probes, info.falsePositiveRate], ['ribbon', 10, 2 ** -10]);
+    assert.throws(() => filter.union(filter), bloom.BloomError);
+    assert.throws(() => new bloom.Policy(10, 'xor'), RangeError);
+  });
+
   // Two packages of one program may each have a copy of the file, as may two tests of one runner.
   test('another copy of the wrapper', () => {
     const file = require.resolve('./leveldb_bloom.js');

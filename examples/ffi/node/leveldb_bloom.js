@@ -9,7 +9,7 @@ const library = load('libleveldb_bloom.so.1');
 named('leveldb_bloom_policy', koffi.opaque);
 named('leveldb_bloom_builder', koffi.opaque);
 named('leveldb_bloom_info', koffi.struct, {
-  bits: 'uint64_t', bits_set: 'uint64_t', probes: 'uint32_t', reserved: 'uint32_t', fill: 'double',
+  bits: 'uint64_t', bits_set: 'uint64_t', probes: 'uint32_t', encoding: 'uint32_t', fill: 'double',
   estimated_keys: 'double', false_positive_rate: 'double',
 });
 
@@ -45,6 +45,7 @@ const native = Object.fromEntries([
   'double leveldb_bloom_false_positive_rate(int bits_per_key, size_t num_keys)',
   'int leveldb_bloom_bits_per_key_for(double rate, size_t num_keys)',
   'leveldb_bloom_policy *leveldb_bloom_policy_create(int bits_per_key)',
+  'leveldb_bloom_policy *leveldb_bloom_policy_create_ribbon(int bits_per_key)',
   'void leveldb_bloom_policy_destroy(leveldb_bloom_policy *policy)',
   'const char *leveldb_bloom_kernel(const leveldb_bloom_policy *policy)',
   'size_t leveldb_bloom_filter_size(const leveldb_bloom_policy *policy, size_t num_keys)',
@@ -52,6 +53,7 @@ const native = Object.fromEntries([
   `int leveldb_bloom_fill_filter_offsets64(const leveldb_bloom_policy *policy, ${flat}, void *filter, size_t length)`,
   `int leveldb_bloom_fill_filter_fixed(const leveldb_bloom_policy *policy, ${fixed}, void *filter, size_t length)`,
   'leveldb_bloom_builder *leveldb_bloom_builder_create(int bits_per_key)',
+  'leveldb_bloom_builder *leveldb_bloom_builder_create_ribbon(int bits_per_key)',
   'void leveldb_bloom_builder_destroy(leveldb_bloom_builder *builder)',
   `int leveldb_bloom_builder_add(leveldb_bloom_builder *builder, ${key})`,
   `int leveldb_bloom_builder_add_fixed(leveldb_bloom_builder *builder, ${fixed})`,
@@ -126,6 +128,13 @@ function flatKeys(data, offsets) {
   return [bits, [whole(data), data.byteLength, offsets, offsets.length - 1]];
 }
 
+/** The function that makes a policy or a builder of this encoding. */
+function creator(what, encoding) {
+  const name = { bloom: `${what}_create`, ribbon: `${what}_create_ribbon` }[encoding];
+  if (name === undefined) throw new RangeError(`${encoding} is no encoding; there are bloom and ribbon`);
+  return native[name];
+}
+
 /** A handle of the library: given back by close, or after the collector. */
 class Owner {
   static #registry = new FinalizationRegistry(({ handle, destroy }) => destroy(handle));
@@ -152,10 +161,10 @@ class Owner {
   }
 }
 
-/** Makes filters of so many bits per key. */
+/** Makes filters of so many bits per key, 'bloom' (LevelDB's own) or 'ribbon'. */
 class Policy extends Owner {
-  constructor(bitsPerKey = 10) {
-    super(native.policy_create(int(bitsPerKey)), native.policy_destroy);
+  constructor(bitsPerKey = 10, encoding = 'bloom') {
+    super(creator('policy', encoding)(int(bitsPerKey)), native.policy_destroy);
   }
 
   get kernel() { return native.kernel(this.handle); }
@@ -190,8 +199,8 @@ class Policy extends Owner {
 
 /** Collects keys as they come. */
 class Builder extends Owner {
-  constructor(bitsPerKey = 10) {
-    super(native.builder_create(int(bitsPerKey)), native.builder_destroy);
+  constructor(bitsPerKey = 10, encoding = 'bloom') {
+    super(creator('builder', encoding)(int(bitsPerKey)), native.builder_destroy);
   }
 
   add(key) { check(native.builder_add(this.handle, whole(key), key.byteLength)); }
@@ -262,7 +271,8 @@ class Filter {
   inspect() {
     const info = {};
     check(native.inspect(this.#bytes, this.#length, info));
-    return { bits: info.bits, bitsSet: info.bits_set, probes: info.probes, fill: info.fill,
+    return { bits: info.bits, bitsSet: info.bits_set, probes: info.probes,
+      encoding: ['bloom', 'ribbon'][info.encoding], fill: info.fill,
       estimatedKeys: info.estimated_keys, falsePositiveRate: info.false_positive_rate };
   }
 

@@ -83,6 +83,19 @@ def test_library
   assert(positions.size == 6 && positions.all? { |p| bits[p] == '1' }, 'positions')
 end
 
+def test_ribbon
+  filter = LevelDBBloom::Policy.open(10, encoding: :ribbon) { |policy| policy.create_filter(%w[hello world]) }
+  assert_equal(unhex('c210044120040300b0'), filter.data, 'ribbon')
+  LevelDBBloom::Builder.open(10, encoding: :ribbon) do |builder|
+    builder << 'hello' << 'world'
+    assert_equal(filter.data, builder.finish.data, 'ribbon builder')
+  end
+  assert_equal([true, true, false], %w[hello world absent].map { |key| filter.include?(key) }, 'answers')
+  assert_equal([:ribbon, 10, 2.0**-10], filter.info.values_at(:encoding, :probes, :false_positive_rate), 'info')
+  raised(LevelDBBloom::Error) { filter | filter }
+  raised(KeyError) { LevelDBBloom::Policy.new(10, encoding: :xor) }
+end
+
 # A String that another thread empties and fills again all the time: what is read is either, and never
 # memory that was given back.
 def test_changes_by_another_thread
@@ -257,6 +270,7 @@ end
 
 golden = test_golden
 test_library
+test_ribbon
 test_encodings
 test_read_once
 test_changes_by_another_thread

@@ -29,12 +29,14 @@ module LevelDBBloom
     false_positive_rate: [DOUBLE, [INT, SIZE]],
     bits_per_key_for: [INT, [DOUBLE, SIZE]],
     policy_create: [P, [INT]],
+    policy_create_ribbon: [P, [INT]],
     policy_destroy: [Fiddle::TYPE_VOID, [P]],
     kernel: [P, [P]],
     filter_size: [SIZE, [P, SIZE]],
     fill_filter_offsets64: [INT, [P, *KEYS, P, SIZE]],
     fill_filter_fixed: [INT, [P, *FIXED, P, SIZE]],
     builder_create: [P, [INT]],
+    builder_create_ribbon: [P, [INT]],
     builder_destroy: [Fiddle::TYPE_VOID, [P]],
     builder_add: [INT, [P, P, SIZE]],
     builder_add_fixed: [INT, [P, *FIXED]],
@@ -159,10 +161,14 @@ module LevelDBBloom
     def handle = @owned.first || raise(IOError, "the #{self.class} is closed")
   end
 
-  # Makes filters of so many bits per key; any number of threads may use one while none closes it.
+  # Makes filters of so many bits per key, :bloom (LevelDB's own) or :ribbon; any number of threads may use
+  # one while none closes it.
   class Policy < Owner
-    def initialize(bits_per_key = 10)
-      super(LevelDBBloom.call(:policy_create, LevelDBBloom.integer(bits_per_key, INTS)),
+    CREATE = { bloom: :policy_create, ribbon: :policy_create_ribbon }.freeze
+    private_constant :CREATE
+
+    def initialize(bits_per_key = 10, encoding: :bloom)
+      super(LevelDBBloom.call(CREATE.fetch(encoding), LevelDBBloom.integer(bits_per_key, INTS)),
             :policy_destroy)
     end
 
@@ -196,8 +202,11 @@ module LevelDBBloom
 
   # Collects keys as they come; for one thread at a time.
   class Builder < Owner
-    def initialize(bits_per_key = 10)
-      super(LevelDBBloom.call(:builder_create, LevelDBBloom.integer(bits_per_key, INTS)),
+    CREATE = { bloom: :builder_create, ribbon: :builder_create_ribbon }.freeze
+    private_constant :CREATE
+
+    def initialize(bits_per_key = 10, encoding: :bloom)
+      super(LevelDBBloom.call(CREATE.fetch(encoding), LevelDBBloom.integer(bits_per_key, INTS)),
             :builder_destroy)
     end
 
@@ -256,8 +265,8 @@ module LevelDBBloom
     def info
       bytes = "\0".b * 48
       LevelDBBloom.check(:inspect, @data, @size, bytes)
-      bits, bits_set, probes, _, fill, estimated_keys, rate = bytes.unpack('Q2L2d3')
-      { bits: bits, bits_set: bits_set, probes: probes, fill: fill,
+      bits, bits_set, probes, encoding, fill, estimated_keys, rate = bytes.unpack('Q2L2d3')
+      { bits: bits, bits_set: bits_set, probes: probes, encoding: %i[bloom ribbon][encoding], fill: fill,
         estimated_keys: estimated_keys, false_positive_rate: rate }
     end
 

@@ -105,6 +105,29 @@ fn checkGolden(line: []const u8, allocator: std.mem.Allocator) !void {
     }
 }
 
+test "ribbon filters" {
+    const policy = try bloom.Policy.initRibbon(10);
+    defer policy.deinit();
+    const builder = try bloom.Builder.initRibbon(10);
+    defer builder.deinit();
+    const keys = [_][]const u8{ "hello", "world" };
+    const filter = try policy.createFilter(testing.allocator, &keys);
+    defer testing.allocator.free(filter);
+    try testing.expectEqualSlices(u8, "\xc2\x10\x04\x41\x20\x04\x03\x00\xb0", filter);
+    for (keys) |key| {
+        try builder.add(key);
+        try testing.expect(bloom.mayMatch(filter, key));
+    }
+    const built = try builder.finish(testing.allocator, 0);
+    defer testing.allocator.free(built);
+    try testing.expectEqualSlices(u8, filter, built);
+    try testing.expect(!bloom.mayMatch(filter, "absent"));
+    const info = try bloom.inspect(filter);
+    try testing.expectEqual(bloom.c.LEVELDB_BLOOM_ENCODING_RIBBON, info.encoding);
+    try testing.expectEqual(1.0 / 1024.0, info.false_positive_rate);
+    try testing.expectError(error.Mismatch, bloom.unite(filter, built));
+}
+
 test "the library" {
     try testing.expectEqualStrings("1.0.0", bloom.version());
     try testing.expectEqual(11, bloom.bitsPerKeyFor(0.01, num_keys));

@@ -11,6 +11,8 @@ pub const c = struct {
     pub const LEVELDB_BLOOM_TOO_LARGE = 2;
     pub const LEVELDB_BLOOM_NO_MEMORY = 3;
     pub const LEVELDB_BLOOM_MISMATCH = 4;
+    pub const LEVELDB_BLOOM_ENCODING_BLOOM = 0;
+    pub const LEVELDB_BLOOM_ENCODING_RIBBON = 1;
 
     pub const struct_leveldb_bloom_policy = opaque {};
     pub const struct_leveldb_bloom_builder = opaque {};
@@ -19,7 +21,7 @@ pub const c = struct {
         bits: u64,
         bits_set: u64,
         probes: u32,
-        reserved: u32,
+        encoding: u32,
         fill: f64,
         estimated_keys: f64,
         false_positive_rate: f64,
@@ -32,6 +34,7 @@ pub const c = struct {
     pub extern fn leveldb_bloom_false_positive_rate(bits_per_key: c_int, num_keys: usize) f64;
     pub extern fn leveldb_bloom_bits_per_key_for(rate: f64, num_keys: usize) c_int;
     pub extern fn leveldb_bloom_policy_create(bits_per_key: c_int) ?*struct_leveldb_bloom_policy;
+    pub extern fn leveldb_bloom_policy_create_ribbon(bits_per_key: c_int) ?*struct_leveldb_bloom_policy;
     pub extern fn leveldb_bloom_policy_destroy(policy: ?*struct_leveldb_bloom_policy) void;
     pub extern fn leveldb_bloom_kernel(policy: *const struct_leveldb_bloom_policy) [*:0]const u8;
     pub extern fn leveldb_bloom_filter_size(policy: *const struct_leveldb_bloom_policy, num_keys: usize) usize;
@@ -39,6 +42,7 @@ pub const c = struct {
     pub extern fn leveldb_bloom_fill_filter_offsets64(policy: *const struct_leveldb_bloom_policy, data: [*]const u8, data_length: usize, offsets: [*]const i64, num_keys: usize, filter: [*]u8, filter_length: usize) c_int;
     pub extern fn leveldb_bloom_fill_filter_fixed(policy: *const struct_leveldb_bloom_policy, data: [*]const u8, key_length: usize, num_keys: usize, filter: [*]u8, filter_length: usize) c_int;
     pub extern fn leveldb_bloom_builder_create(bits_per_key: c_int) ?*struct_leveldb_bloom_builder;
+    pub extern fn leveldb_bloom_builder_create_ribbon(bits_per_key: c_int) ?*struct_leveldb_bloom_builder;
     pub extern fn leveldb_bloom_builder_destroy(builder: ?*struct_leveldb_bloom_builder) void;
     pub extern fn leveldb_bloom_builder_add(builder: *struct_leveldb_bloom_builder, key: [*]const u8, key_length: usize) c_int;
     pub extern fn leveldb_bloom_builder_add_fixed(builder: *struct_leveldb_bloom_builder, data: [*]const u8, key_length: usize, num_keys: usize) c_int;
@@ -123,6 +127,11 @@ pub const Policy = struct {
         return .{ .handle = c.leveldb_bloom_policy_create(bits_per_key) orelse return error.NoMemory };
     }
 
+    /// init with ribbon filters.
+    pub fn initRibbon(bits_per_key: c_int) Error!Policy {
+        return .{ .handle = c.leveldb_bloom_policy_create_ribbon(bits_per_key) orelse return error.NoMemory };
+    }
+
     pub fn deinit(self: Policy) void {
         c.leveldb_bloom_policy_destroy(self.handle);
     }
@@ -167,6 +176,11 @@ pub const Builder = struct {
 
     pub fn init(bits_per_key: c_int) Error!Builder {
         return .{ .handle = c.leveldb_bloom_builder_create(bits_per_key) orelse return error.NoMemory };
+    }
+
+    /// init for ribbon filters, which cannot be united.
+    pub fn initRibbon(bits_per_key: c_int) Error!Builder {
+        return .{ .handle = c.leveldb_bloom_builder_create_ribbon(bits_per_key) orelse return error.NoMemory };
     }
 
     pub fn deinit(self: Builder) void {
