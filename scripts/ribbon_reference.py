@@ -94,7 +94,7 @@ def filter_size(n, r):
     elif n <= 64:
         wanted = min(n + 2, 64)
     else:
-        wanted = n + 2 + n * (5 + n.bit_length() - 1) // 512
+        wanted = n + max(3, n // 22, n * (n.bit_length() - 1) // 400)
     return max(size(wanted), 8)
 
 
@@ -132,7 +132,7 @@ def create(bits_per_key, keys):
     hashes = [xxh3_64_intdigest(key) for key in keys]
     for r in range(r, 0, -1):
         slots = slots_of(size, r)
-        if slots is None or (slots <= 64 < n):
+        if slots is None or slots < n:
             continue
         for seed in range(16):
             solution = solve([(row_of(h, seed, slots), h % (1 << r)) for h in hashes], slots)

@@ -63,7 +63,7 @@ pub(crate) fn filter_len(num_keys: usize, r: u32) -> Option<usize> {
         // One more, if it costs no more than a byte.
         7..=32 => n + u64::from(bytes(n + 1) <= bytes(n) + 1),
         33..=64 => (n + 2).min(MOST_DENSE),
-        _ => n + 2 + n * (5 + u64::from(n.ilog2())) / 512,
+        _ => n + (n / 22).max(n * u64::from(n.ilog2()) / 400).max(3),
     };
     usize::try_from(bytes(slots)).ok()?.max(MIN_BYTES).checked_add(1)
 }

@@ -22,6 +22,9 @@ pub(crate) fn solve(hashes: &[u64], r: u32, filter: &mut [u8]) -> bool {
     // Loops rather than closures, which would not be compiled for a kernel's processors.
     for r in (1..=r).rev() {
         let Some(layout) = Layout::new(bytes.len(), r, 0) else { continue };
+        if layout.slots < hashes.len() as u64 {
+            continue;
+        }
         let seed = if layout.slots <= MOST_DENSE {
             solve_dense(hashes, layout, bytes)
         } else {
@@ -43,9 +46,6 @@ type Sixty4 = [u64; MOST_ON_STACK];
 #[inline(always)]
 fn solve_dense(hashes: &[u64], layout: Layout, bytes: &mut [u8]) -> Option<u8> {
     let n = hashes.len();
-    if n > MOST_ON_STACK {
-        return None;
-    }
     let (mut rows, mut values, mut pivots) = ([0; 64], [0; 64], [0; 64]);
     for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
