@@ -294,33 +294,21 @@ fn to_json(findings: &Findings) -> impl Serialize {
 
 pub fn table_json(report: &Report, data: bool) -> Value {
     let mut value = sums_json(&report.sums, data);
-    let policy = report.policy.as_ref();
-    value["path"] = json!(report.path.to_string_lossy());
     value["number"] = json!(report.number);
     value["level"] = match report.place {
         Place::Level(level) => json!(level),
         _ => Value::Null,
     };
-    value["unused"] = json!(!report.place.is_used());
-    value["deleted_meanwhile"] = json!(report.vanished);
-    value["policy"] = json!(policy.map(|policy| &policy.name));
-    value["policy_kind"] = json!(policy.map(|policy| match policy.format {
+    value["policy_kind"] = json!(report.policy.as_ref().map(|policy| match policy.format {
         Format::LevelDb => "leveldb",
         Format::OtherName => "other name, same bits",
         Format::Foreign => "own",
         Format::Mismatched => "another format",
     }));
-    value["other_policies"] = json!(report.other_policies);
-    value["kind"] = json!(report.kind());
     value["keys_in_byte_order"] = json!(data.then_some(report.bytewise));
-    value["filters_made_for"] = json!(report.transform.map(|transform| transform.to_string()));
-    value["lost"] = report.lost.iter().map(reports::lost_json).collect();
-    value["problems"] = report
-        .problems
-        .iter()
-        .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
-        .collect();
-    value["problem_count"] = json!(report.problem_count);
+    if let (Value::Object(all), Value::Object(more)) = (&mut value, reports::table_json(report)) {
+        all.extend(more);
+    }
     value
 }
 

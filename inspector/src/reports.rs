@@ -134,7 +134,24 @@ pub fn problems(reports: &[Report], unused: bool) -> String {
     }
 }
 
-pub fn lost_json(lost: &LostKey) -> Value {
+/// What every command's JSON says of a table.
+pub fn table_json(report: &Report) -> Value {
+    let problem = |problem: &Problem| json!({ "offset": problem.offset, "text": problem.text });
+    json!({
+        "path": report.path.to_string_lossy(),
+        "kind": report.kind(),
+        "unused": !report.place.is_used(),
+        "deleted_meanwhile": report.vanished,
+        "policy": report.policy.as_ref().map(|policy| &policy.name),
+        "other_policies": report.other_policies,
+        "filters_made_for": report.transform.map(|transform| transform.to_string()),
+        "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
+        "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),
+        "problem_count": report.problem_count,
+    })
+}
+
+fn lost_json(lost: &LostKey) -> Value {
     let (filter, outside) = match &lost.why {
         Why::Filter(number) => (Some(number), None),
         Why::Range(why) => (None, Some(why)),

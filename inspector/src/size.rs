@@ -9,10 +9,11 @@ use leveldb_bloom::{
     MAX_USEFUL_BITS_PER_KEY, bits_per_key_for, false_positive_rate, filter_len, probes_for,
     validate,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::text::{bytes, percent, plural, tenths, wrap};
-use crate::{Failure, numbers, print};
+use crate::{Failure, numbers, print, print_json};
 
 #[derive(Args)]
 pub struct Size {
@@ -34,10 +35,13 @@ pub struct Size {
 }
 
 /// What one setting gives.
+#[derive(Serialize)]
 struct Row {
     bits_per_key: i32,
     probes: u32,
+    #[serde(rename = "bytes")]
     len: Option<usize>,
+    #[serde(rename = "false_positive_rate")]
     rate: f64,
 }
 
@@ -58,15 +62,6 @@ impl Row {
             self.len.map_or("too large".into(), |len| bytes(len as u64)),
             percent(self.rate),
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bits_per_key": self.bits_per_key,
-            "probes": self.probes,
-            "bytes": self.len,
-            "false_positive_rate": self.rate,
-        })
     }
 }
 
@@ -126,10 +121,10 @@ pub fn run(args: &Size) -> Result<ExitCode, Failure> {
             "version": env!("CARGO_PKG_VERSION"),
             "keys": args.keys,
             "hash_collision_rate": floor(args.keys),
-            "settings": rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "settings": rows,
             "remarks": remarks,
         });
-        print(&format!("{value:#}\n"))?;
+        print_json(&value)?;
     } else {
         let mut text = format!("One filter of {}\n\n", plural(args.keys, "key", "keys"));
         if !rows.is_empty() {

@@ -4,20 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use console::Term;
+use indicatif::HumanCount;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::printable::printable;
 
 /// 1234567 as 1,234,567.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 pub fn bytes(number: u64) -> String {
@@ -144,22 +138,14 @@ pub fn wrap(text: &str, first: &str) -> String {
 
 fn wrap_to(width: usize, text: &str, first: &str) -> String {
     let indent = " ".repeat(first.chars().count());
-    let (mut out, mut line) = (String::new(), first.to_owned());
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > width {
-            let _ = writeln!(out, "{line}");
-            line.clone_from(&indent);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    let _ = writeln!(out, "{line}");
-    out
+    let options = Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(&indent)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .word_separator(WordSeparator::AsciiSpace)
+        .break_words(false);
+    let words: Vec<_> = text.split_whitespace().collect();
+    textwrap::fill(&words.join(" "), options) + "\n"
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::find::{Database, find};
 use crate::reports::{
-    KEPT, fate_of_unused, lost_json, no_tables, problems, status, sums, unused, worth_of_named,
+    self, KEPT, fate_of_unused, no_tables, problems, status, sums, unused, worth_of_named,
 };
 use crate::scan::{Format, LostKey, Options, Report, Why};
 use crate::text::{self, bytes, count, plural, wrap};
@@ -213,25 +213,14 @@ fn to_json(reports: &[Report], databases: &[&Database], sound: bool) -> impl Ser
 }
 
 fn table_json(report: &Report) -> Value {
-    json!({
-        "path": report.path.to_string_lossy(),
-        "policy": report.policy.as_ref().map(|policy| &policy.name),
-        "other_policies": report.other_policies,
-        "unused": !report.place.is_used(),
-        "deleted_meanwhile": report.vanished,
-        "kind": report.kind(),
-        "compressions": report.sums.compressions.0.keys().map(ToString::to_string).collect::<Vec<_>>(),
-        "data_blocks": report.sums.data_blocks,
-        "data_blocks_unread": report.sums.blocks_unread,
-        "entries": report.sums.entries,
-        "keys_checked": report.sums.bloom.keys_checked,
-        "keys_lost": report.keys_lost(),
-        "keys_outside": report.sums.keys_outside,
-        "filters_made_for": report.transform.map(|transform| transform.to_string()),
-        "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
-        "problem_count": report.problem_count,
-        "problems": report.problems.iter()
-            .map(|problem| json!({ "offset": problem.offset, "text": problem.text }))
-            .collect::<Vec<_>>(),
-    })
+    let mut value = reports::table_json(report);
+    let sums = &report.sums;
+    value["compressions"] = sums.compressions.0.keys().map(ToString::to_string).collect();
+    value["data_blocks"] = json!(sums.data_blocks);
+    value["data_blocks_unread"] = json!(sums.blocks_unread);
+    value["entries"] = json!(sums.entries);
+    value["keys_checked"] = json!(sums.bloom.keys_checked);
+    value["keys_lost"] = json!(report.keys_lost());
+    value["keys_outside"] = json!(sums.keys_outside);
+    value
 }
