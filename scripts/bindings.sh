@@ -14,8 +14,9 @@ python   bindings/python: lints; a wheel for this machine, with the command and 
          outside this tree
 
   --quick    on one Python: what scripts/test.sh runs
-  --wheels   wheels for manylinux and musllinux (x86-64, aarch64) and Windows (x86-64), built with zig
-             and checked by auditwheel and abi3audit; those that this machine can run are tested, too
+  --wheels   wheels for manylinux and musllinux (x86-64, aarch64), built with zig, and for Windows
+             (x86-64; the module alone), checked by auditwheel and abi3audit; that for this machine
+             and glibc is tested, the others are not run
 TEXT
 }
 
@@ -42,28 +43,31 @@ tools=$out/tools
 # What maturin puts into the wheel beside the module.
 carried=$package/python/leveldb_bloom/bin
 
-# python_wheel COMPATIBILITY [TARGET]: a wheel in $out/wheels; with TARGET, cross-built by zig.
+# python_wheel COMPATIBILITY [TARGET]: a wheel in $out/wheels; for another TARGET by zig, or mingw-w64.
 python_wheel() {
-  local compatibility=$1 triple=${2-} build=(build) for_target=() zig=() built=$target/release
-  local wanted=(leveldb-bloom libleveldb_bloom.so)
-  if [ -n "$triple" ]; then
-    # The oldest glibc that manylinux2014 knows.
-    build=(zigbuild)
-    for_target=(--target "${triple/%-gnu/-gnu.2.17}")
-    zig=(--zig --target "$triple")
-    built=$target/$triple/release
-    rustup --quiet target add "$triple"
-  fi
+  local compatibility=$1 triple=${2-} build=(build) for_target=() for_module=() built=$target/release
+  case $triple in
+    *-linux-*)
+      # The oldest glibc that manylinux2014 knows.
+      build=(zigbuild)
+      for_target=(--target "${triple/%-gnu/-gnu.2.17}")
+      for_module=(--zig --target "$triple")
+      built=$target/$triple/release
+      ;;
+    ?*) for_module=(--target "$triple") ;;
+  esac
+  [ -z "$triple" ] || rustup --quiet target add "$triple"
   rm -rf "$carried"
-  mkdir -p "$carried"
-  cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-inspector
-  # Without the option musl's programs are static, and have no libraries.
-  RUSTFLAGS=$(case $triple in *-musl) echo "-Ctarget-feature=-crt-static" ;; esac) \
-    cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-shared
-  local name
-  for name in "${wanted[@]}"; do cp "$built/$name" "$carried"; done
+  if [[ $triple != *-windows-* ]]; then
+    mkdir -p "$carried"
+    cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-inspector
+    # Without the option musl's programs are static, and have no libraries.
+    RUSTFLAGS=$([[ $triple != *-musl ]] || echo "-Ctarget-feature=-crt-static") \
+      cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-shared
+    cp "$built/leveldb-bloom" "$built/libleveldb_bloom.so" "$carried"
+  fi
   CARGO_TARGET_DIR=$out/build quietly maturin build --release --locked --manifest-path \
-    "$package/Cargo.toml" --compatibility "$compatibility" "${zig[@]}" --out "$out/wheels"
+    "$package/Cargo.toml" --compatibility "$compatibility" "${for_module[@]}" --out "$out/wheels"
   rm -rf "$carried"
 }
 
@@ -111,12 +115,32 @@ run_python() {
     cargo fmt --check
     CARGO_TARGET_DIR=$out/build cargo clippy --locked --quiet -- -D warnings
   )
-  python_wheel linux
-  local all
+  if [ "$mode" = --wheels ]; then
+    ensure_packages gcc-mingw-w64-x86-64-posix
+    local machine
+    for machine in x86_64 aarch64; do
+      python_wheel manylinux2014 $machine-unknown-linux-gnu
+      python_wheel musllinux_1_2 $machine-unknown-linux-musl
+    done
+    python_wheel off x86_64-pc-windows-gnu
+    local wheel tag
+    # Of musl's wheels auditwheel knows nothing on another system; maturin has checked them.
+    for wheel in "$out"/wheels/*-manylinux*.whl; do
+      tag=${wheel##*-} tag=${tag%.whl}
+      [[ $(auditwheel show "$wheel" | tr -d '\n') == *"\"${tag##*.}\""* ]] ||
+        fail "$wheel: auditwheel says $(auditwheel show "$wheel")"
+    done
+    quietly abi3audit --strict "$out"/wheels/*.whl
+    ls -s --block-size=1K "$out/wheels"
+  else
+    python_wheel linux
+  fi
+  local all here
+  here=$(echo "$out"/wheels/*-*linux_*"$(uname -m)".whl | tr ' ' '\n' | grep -v musllinux)
   mapfile -t all < <(pythons)
   [ ${#all[@]} -gt 0 ] || fail "There is no Python from 3.9 on with venv."
-  [ "$mode" = --quick ] || [ ${#all[@]} -eq 1 ] || python_tests "${all[0]}" "$out"/wheels/*.whl
-  python_tests "${all[-1]}" "$out"/wheels/*.whl
+  [ "$mode" = --quick ] || [ ${#all[@]} -eq 1 ] || python_tests "${all[0]}" "$here"
+  python_tests "${all[-1]}" "$here"
 }
 
 ensure_rust
