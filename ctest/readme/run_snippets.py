@@ -10,7 +10,7 @@ that begin there, with what an earlier run has installed.
            program.cc and your-program use LevelDB with a bloom policy, and fail unless it is ours
            that answers (ctest/consumers). For scripts/*.sh, which other tests run, the script and
            its options are looked up in its --help.
-  c        the body of main, linked with LevelDB behind us
+  c, cpp   the body of main, linked with LevelDB behind us
   cmake    in a CMakeLists.txt, which must define an executable called `program`; it is run
   python   what a line prints must be what its comment says
   rust     the body of main
@@ -180,15 +180,21 @@ class Runner:
                  self.copy)
 
     def c(self, snippet):
+        return self.compiled(snippet, "snippet.c", ["cc", "-std=c99"], ["assert.h", "string.h"])
+
+    def cpp(self, snippet):
+        return self.compiled(snippet, "snippet.cc", ["c++", "-std=c++17"], ["cassert", "memory"])
+
+    def compiled(self, snippet, name, compiler, headers):
         lines = snippet.text.splitlines()
         includes = [line for line in lines if line.startswith("#include")]
         body = "\n".join(line for line in lines if line not in includes)
         folder = self.folder(snippet)
-        (folder / "snippet.c").write_text(
-            "#include <assert.h>\n#include <string.h>\n" + "\n".join(includes)
-            + "\nint main(void) {\n" + snippet.whole(body) + "return 0;\n}\n")
-        return self.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "snippet.c",
-                         "-lleveldb_bloom", "-lleveldb"], folder)
+        includes = [f"#include <{header}>" for header in headers] + includes
+        (folder / name).write_text(
+            "\n".join(includes) + "\nint main(void) {\n" + snippet.whole(body) + "return 0;\n}\n")
+        return self.run([*compiler, "-Wall", "-Wextra", "-Werror", name, "-lleveldb_bloom", "-lleveldb"],
+                        folder)
 
     def cmake(self, snippet):
         folder = self.folder(snippet)
@@ -279,7 +285,7 @@ def main():
             continue
         run = getattr(runner, snippet.language, None)
         try:
-            if snippet.language not in ("sh", "c", "cmake", "python", "rust", "toml"):
+            if snippet.language not in ("sh", "c", "cpp", "cmake", "python", "rust", "toml"):
                 raise Failure("not a language that can be run here: text and json are for output, "
                               "and a comment with `skip:` says why another cannot be run")
             said = run(snippet)
