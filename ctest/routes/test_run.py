@@ -76,10 +76,11 @@ def open_folder():
 
 # Who answered.
 
-def prove_run(preloaded, command, route, **options):
-    ours = prove([*preloaded, "--", *command], route, control=command, **options)
-    assert re.search(r"leveldb-bloom: our library answered: \d polic(y|ies) \(bloom, 10 bits per key\) "
-                     r"made [\d,]+ filters of [\d,]+ keys, and answered [\d,]+ queries, [\d,]+ of them "
+def prove_run(preloaded, command, route, encoding="bloom", **options):
+    ours = prove([*preloaded, "--", *command], route, control=command, encoding=encoding, **options)
+    assert re.search(r"leveldb-bloom: our library answered: \d polic(y|ies) "
+                     fr"\({encoding}, 10 bits per key\) made [\d,]+ filters of [\d,]+ keys, and answered "
+                     r"[\d,]+ queries, [\d,]+ of them "
                      fr"with no\. Route: {re.escape(route)}; kernel: \w+; in 1 process\.\n$", ours.stderr)
     ended = ours.lines.ended()
     for count in "filters", "keys", "queries":
@@ -88,6 +89,7 @@ def prove_run(preloaded, command, route, **options):
 
 def test_program_of_c(preloaded, stock):
     prove_run(preloaded, [stock("c")], "append-cxx11")
+    prove_run([*preloaded, "--ribbon"], [stock("c")], "append-cxx11", "ribbon")
 
 
 def test_plyvel_of_debian(preloaded, settings):

@@ -29,6 +29,7 @@ type Transform = unsafe extern "C" fn(*mut c_void, key: Bytes, usize, buffer: Ro
 
 unsafe extern "C" {
     fn leveldb_bloom_policy_create(bits_per_key: c_int) -> *mut Policy;
+    fn leveldb_bloom_policy_create_ribbon(bits_per_key: c_int) -> *mut Policy;
     fn leveldb_bloom_policy_create_transformed(
         bits_per_key: c_int,
         name: Bytes,
@@ -117,6 +118,7 @@ unsafe extern "C" {
     ) -> usize;
     fn leveldb_bloom_union(into: *mut u8, into_length: usize, from: Bytes, length: usize) -> c_int;
     fn leveldb_bloom_builder_create(bits_per_key: c_int) -> *mut Builder;
+    fn leveldb_bloom_builder_create_ribbon(bits_per_key: c_int) -> *mut Builder;
     fn leveldb_bloom_builder_destroy(builder: *mut Builder);
     fn leveldb_bloom_builder_add(builder: *mut Builder, key: Bytes, len: usize) -> c_int;
     fn leveldb_bloom_builder_add_offsets32(
@@ -139,29 +141,56 @@ unsafe extern "C" {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
-    let bits = input.bits_per_key();
+    let how = How { bits: input.bits_per_key(), ribbon: input.byte() % 2 == 0 };
+    let How { bits, ribbon } = how;
     // SAFETY: each function gets what the header allows: what a pointer and a length name is there,
     // unless the function has to find out that it is not.
     unsafe {
-        let policy = leveldb_bloom_policy_create(bits);
-        let builder = leveldb_bloom_builder_create(bits);
+        let (policy, builder) = if ribbon {
+            (leveldb_bloom_policy_create_ribbon(bits), leveldb_bloom_builder_create_ribbon(bits))
+        } else {
+            (leveldb_bloom_policy_create(bits), leveldb_bloom_builder_create(bits))
+        };
         let mut added = Vec::new();
         while !input.is_empty() {
             // A caller that forgot the policy.
             let policy = if input.byte() % 16 == 0 { null_mut() } else { policy };
             match input.byte() % 6 {
-                0 => create(policy, bits, &mut input),
-                1 => create_flat(policy, bits, &mut input),
+                0 => create(policy, how, &mut input),
+                1 => create_flat(policy, how, &mut input),
                 2 => query(&mut input),
                 3 => query_flat(&mut input),
-                4 => build(builder, bits, &mut added, &mut input),
-                _ => callbacks(policy, bits, &mut input),
+                4 => build(builder, how, &mut added, &mut input),
+                _ => callbacks(policy, how, &mut input),
             }
         }
         leveldb_bloom_builder_destroy(builder);
         leveldb_bloom_policy_destroy(policy);
     }
 });
+
+/// What a policy was made with.
+#[derive(Clone, Copy)]
+struct How {
+    bits: c_int,
+    ribbon: bool,
+}
+
+impl How {
+    /// The filter that it must make.
+    fn create(self, keys: &[Key<'_>]) -> Vec<u8> {
+        if self.ribbon {
+            compare::create_ribbon(self.bits, keys)
+        } else {
+            compare::create(self.bits, keys)
+        }
+    }
+
+    /// The answers that it must give.
+    fn query(self, keys: &[Key<'_>], filter: &[u8]) -> Vec<bool> {
+        if self.ribbon { compare::query_ribbon(keys, filter) } else { compare::query(keys, filter) }
+    }
+}
 
 /// A pointer to bytes; for none of them it may be anything.
 fn pointer(bytes: &[u8], way: u8) -> Bytes {
@@ -178,9 +207,9 @@ fn room(len: usize) -> Box<[u8]> {
 }
 
 /// The status is right, and so is the filter, or it is unchanged.
-fn check_filled(status: c_int, valid: bool, bits: c_int, keys: &[Key<'_>], filter: &[u8]) {
+fn check_filled(status: c_int, valid: bool, how: How, keys: &[Key<'_>], filter: &[u8]) {
     if valid {
-        assert_eq!((status, filter), (OK, &compare::create(bits, keys)[..]));
+        assert_eq!((status, filter), (OK, &how.create(keys)[..]));
     } else {
         assert_eq!(status, INVALID);
         assert!(filter.iter().all(|byte| *byte == 0x77), "changed");
@@ -188,7 +217,7 @@ fn check_filled(status: c_int, valid: bool, bits: c_int, keys: &[Key<'_>], filte
 }
 
 /// Separate keys, some of them NULL.
-unsafe fn create(policy: *mut Policy, bits: c_int, input: &mut Input) {
+unsafe fn create(policy: *mut Policy, how: How, input: &mut Input) {
     let (way, keys) = (input.byte(), input.keys());
     let mut pointers: Vec<Bytes> = keys.iter().map(|key| pointer(key.as_bytes(), way)).collect();
     let lengths: Vec<usize> = keys.iter().map(|key| key.len()).collect();
@@ -207,20 +236,20 @@ unsafe fn create(policy: *mut Policy, bits: c_int, input: &mut Input) {
             leveldb_bloom_create_filter(policy, list, lengths.as_ptr(), keys.len(), &mut len);
         if valid {
             let filter = std::slice::from_raw_parts(made, len);
-            assert_eq!(filter, compare::create(bits, &keys));
+            assert_eq!(filter, how.create(&keys));
             leveldb_bloom_free(made);
         } else {
             assert!(made.is_null() && len == 0);
         }
         let wrong = input.up_to(2);
-        let mut filter = room(compare::create(bits, &keys).len() + wrong);
+        let mut filter = room(how.create(&keys).len() + wrong);
         let slices: Vec<Key> = (pointers.iter().zip(&lengths))
             .map(|(data, len)| Key::from_raw_parts(data.cast(), *len))
             .collect();
         let list = if list.is_null() { null() } else { slices.as_ptr() };
         let (place, len) = (filter.as_mut_ptr(), filter.len());
         let status = leveldb_bloom_fill_filter(policy, list, keys.len(), place, len);
-        check_filled(status, valid && wrong == 0, bits, &keys, &filter);
+        check_filled(status, valid && wrong == 0, how, &keys, &filter);
     }
 }
 
@@ -248,14 +277,14 @@ fn flat<'a>(input: &mut Input<'a>) -> (&'a [u8], Vec<i64>, Option<Vec<Key<'a>>>)
     (data, offsets, keys)
 }
 
-unsafe fn create_flat(policy: *mut Policy, bits: c_int, input: &mut Input) {
+unsafe fn create_flat(policy: *mut Policy, how: How, input: &mut Input) {
     let (way, (data, offsets, keys)) = (input.byte(), flat(input));
     let offsets: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
     let (count, pointer) = (offsets.len() - 1, pointer(data, way));
     // SAFETY: a policy or NULL; the data and offsets are there.
     unsafe {
         let wrong = input.up_to(3) / 3;
-        let expected = compare::create(bits, &vec![Key::new(&[]); count]).len();
+        let expected = how.create(&vec![Key::new(&[]); count]).len();
         assert_eq!(
             leveldb_bloom_filter_size(policy, count),
             if policy.is_null() { 0 } else { expected }
@@ -274,7 +303,7 @@ unsafe fn create_flat(policy: *mut Policy, bits: c_int, input: &mut Input) {
         // Without keys nobody reads the offsets.
         let keys = if count == 0 { Some(Vec::new()) } else { keys };
         let valid = !policy.is_null() && keys.is_some() && wrong == 0;
-        check_filled(status, valid, bits, &keys.unwrap_or_default(), &filter);
+        check_filled(status, valid, how, &keys.unwrap_or_default(), &filter);
 
         // NULL, and lengths whose product no memory has.
         let some = c"data".as_ptr();
@@ -294,7 +323,7 @@ unsafe fn query(input: &mut Input) {
     unsafe {
         for filter in &filters {
             let expected: Vec<u8> =
-                compare::query(&keys, filter).into_iter().map(u8::from).collect();
+                compare::query_ribbon(&keys, filter).into_iter().map(u8::from).collect();
             let (place, length) = (pointer(filter, way), filter.len());
             for (i, data) in pointers.iter().enumerate() {
                 let answer = leveldb_bloom_key_may_match(*data, lengths[i], place, length);
@@ -400,7 +429,7 @@ unsafe fn query_flat(input: &mut Input) {
         assert!(results.iter().chain(&bitmap).all(|byte| *byte == 0x77), "changed");
         return;
     };
-    let expected = compare::query(&keys, filter);
+    let expected = compare::query_ribbon(&keys, filter);
     assert_eq!((status, matches), (OK, expected.iter().filter(|answer| **answer).count()));
     if !answers.is_null() {
         assert!(results.iter().zip(&expected).all(|(result, answer)| *result == u8::from(*answer)));
@@ -414,7 +443,7 @@ unsafe fn query_flat(input: &mut Input) {
 
 unsafe fn build<'a>(
     builder: *mut Builder,
-    bits: c_int,
+    how: How,
     added: &mut Vec<Key<'a>>,
     input: &mut Input<'a>,
 ) {
@@ -448,13 +477,13 @@ unsafe fn build<'a>(
         assert_eq!(leveldb_bloom_builder_finish(builder, 0, place, len - 1), INVALID);
         assert_eq!(leveldb_bloom_builder_finish(builder, 0, null_mut(), len), INVALID);
         let status = leveldb_bloom_builder_finish(builder, 0, place, len);
-        check_filled(status, true, bits, added, &filter);
+        check_filled(status, true, how, added, &filter);
         added.clear();
     }
 }
 
 /// The callbacks, with a policy and with one that filters every key twice.
-unsafe fn callbacks(policy: *mut Policy, bits: c_int, input: &mut Input) {
+unsafe fn callbacks(policy: *mut Policy, how: How, input: &mut Input) {
     let (way, keys, other) = (input.byte(), input.keys(), input.piece());
     let pointers: Vec<Bytes> = keys.iter().map(|key| pointer(key.as_bytes(), way)).collect();
     let lengths: Vec<usize> = keys.iter().map(|key| key.len()).collect();
@@ -468,9 +497,11 @@ unsafe fn callbacks(policy: *mut Policy, bits: c_int, input: &mut Input) {
     unsafe {
         let (name, state) = (c"doubled".as_ptr(), null_mut());
         let doubling =
-            leveldb_bloom_policy_create_transformed(bits, name, Some(double), None, state);
+            leveldb_bloom_policy_create_transformed(how.bits, name, Some(double), None, state);
         for state in [policy, doubling] {
-            let times = if state == doubling { 2 } else { 1 };
+            // A transformed policy has LevelDB's own encoding.
+            let (times, how) =
+                if state == doubling { (2, How { ribbon: false, ..how }) } else { (1, how) };
             let seen: Vec<Vec<u8>> = keys.iter().map(|key| key.as_bytes().repeat(times)).collect();
             let seen: Vec<Key> = seen.iter().map(|key| Key::new(key)).collect();
             let (list, count, mut length) = (pointers.as_ptr(), keys.len() as c_int, 77);
@@ -479,9 +510,9 @@ unsafe fn callbacks(policy: *mut Policy, bits: c_int, input: &mut Input) {
             if state.is_null() {
                 assert_eq!(filter.last(), Some(&31), "without a policy every key matches");
             } else {
-                assert_eq!(filter, compare::create(bits, &seen));
+                assert_eq!(filter, how.create(&seen));
             }
-            let expected = compare::query(&seen, other);
+            let expected = how.query(&seen, other);
             for (i, key) in pointers.iter().enumerate() {
                 assert_eq!(query(state.cast(), *key, lengths[i], made, length), 1, "lost");
                 if !state.is_null() {
