@@ -232,7 +232,7 @@ static void test_builder(void) {
 
 /* Ribbon filters, from every function that makes them. */
 static void test_ribbon(void) {
-  static const char two[] = "\xc2\x10\x04\x41\x20\x04\x03\x00\xb0";
+  static const char two[] = "\xbe\x0d\x05\x00\x00\x00\x00\x00\xb0";
   static const struct leveldb_bloom_slice hello_world[] = {{"hello", 5}, {"world", 5}};
   struct leveldb_bloom_policy *ribbon = leveldb_bloom_policy_create_ribbon(10),
                               *by_default = leveldb_bloom_policy_create_default(10);

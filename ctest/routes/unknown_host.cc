@@ -70,7 +70,7 @@ class HostsPolicy : public FilterPolicy {
 // bit more than LevelDB's, by which it is told from ours.
 const char kBloom[] = "\x11\x40\x00\x41\x44\x10\x40\x10\x06";
 const char kOriginal[] = "\x13\x40\x00\x41\x44\x10\x40\x10\x06";
-const char kRibbon[] = "\x82\x41\x20\x10\x08\x08\x02\x03\xa0";
+const char kRibbon[] = "\xbe\x87\x02\x00\x00\x00\x00\x00\xa0";
 const size_t kSize = sizeof kBloom - 1;
 
 class OriginalPolicy : public HostsPolicy {

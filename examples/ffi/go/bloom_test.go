@@ -132,7 +132,7 @@ func TestRibbon(t *testing.T) {
 	defer builder.Close()
 	keys := [][]byte{[]byte("hello"), []byte("world")}
 	filter := must(policy.CreateFilter(keys))
-	if !bytes.Equal(filter, unhex("c210044120040300b0")) {
+	if !bytes.Equal(filter, unhex("be0d050000000000b0")) {
 		t.Errorf("%x", filter)
 	}
 	for _, key := range keys {
