@@ -179,7 +179,7 @@ pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Option<Vec<T>> {
     let mut zeros = Vec::new();
     zeros.try_reserve_exact(len).ok()?;
     // Never. Without this the compiler keeps code to grow, and a panic.
-    if zeros.capacity() < len {
+    if zeros.capacity() - zeros.len() < len {
         return None;
     }
     zeros.resize(len, T::default());
