@@ -29,8 +29,8 @@ pub struct Advise {
     /// Show all settings that were tried
     #[arg(long)]
     all: bool,
-    /// The max_open_files that the program sets
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// max_open_files, as it was set
+    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>, default_value_t = 1000)]
     max_open_files: u64,
 }
 

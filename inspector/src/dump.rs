@@ -38,7 +38,7 @@ pub struct Dump {
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     prefix: Option<OsString>,
     /// So many entries at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     limit: Option<u64>,
     /// Leave out the values
     #[arg(long)]

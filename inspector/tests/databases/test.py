@@ -2920,7 +2920,7 @@ class Reports(unittest.TestCase):
     def test_man_pages(self):
         where = folder("man")
         self.assertEqual(command("man", where).returncode, 0)
-        ways = "inspect", "verify", "probe", "advise", "dump", "get", "size", "man", "completions"
+        ways = "inspect", "verify", "probe", "advise", "dump", "get", "run", "size", "man", "completions"
         self.assertEqual({f"leveldb-bloom-{way}.1" for way in ways} | {"leveldb-bloom.1"}, set(os.listdir(where)))
         self.assertIn("Exit status", pathlib.Path(where, "leveldb-bloom-dump.1").read_text())
 
@@ -3018,7 +3018,8 @@ class Reports(unittest.TestCase):
             self.assertEqual(size("--keys", "20", "--bits-per-key", "1e1"), size("--bits-per-key", "10"))
             self.assertEqual(command("verify", "--limit", text, os.path.join(WORK, "no such")).stderr.count("value"), 0)
         self.assertEqual(size("--keys", "1k", "--bytes", "1B")[0], 1)
-        for wrong in ["size", "--keys", "1KiB"], ["size", "--bytes", "1.5"], ["verify", "--limit", "1e-3", "DB"]:
+        for wrong in ["size", "--keys", "1KiB"], ["size", "--bytes", "1.5"], ["verify", "--limit", "1e-3", "DB"], [
+                "dump", "--limit", "many", "DB"], ["advise", "--max-open-files", "1KiB", "DB"]:
             done = command(*wrong)
             self.assertEqual(done.returncode, 2)
             self.assertIn("expected a number such as 1000, 1e6, 5M", done.stderr)
