@@ -29,8 +29,8 @@ pub struct Advise {
     /// Show all settings that were tried
     #[arg(long)]
     all: bool,
-    /// max_open_files, as it was set
-    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>, default_value_t = 1000)]
+    /// The max_open_files that the program sets
+    #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>, default_value_t = DEFAULT_OPEN_FILES)]
     max_open_files: u64,
 }
 
@@ -38,6 +38,8 @@ pub struct Advise {
 const SAMPLE: u64 = 48 << 20;
 /// In parts of so many, which is a table as a rule.
 const PART: u64 = 2 << 20;
+/// LevelDB's own default.
+pub const DEFAULT_OPEN_FILES: u64 = 1000;
 /// LevelDB keeps ten files for others than tables.
 const OTHER_FILES: u64 = 10;
 
@@ -105,6 +107,9 @@ pub struct Advice {
     pub tables_per_get: f64,
     pub tables: u64,
     pub ordered: bool,
+    /// What kind of keys they are then.
+    #[serde(skip)]
+    pub kind: &'static str,
     pub rows: Vec<Row>,
     pub text: String,
 }
@@ -195,8 +200,8 @@ fn feed(
     feed.end();
 }
 
-/// Tries settings on a sample of the keys.
-pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
+/// Tries settings on a sample of the keys: all of them, or only what is there.
+pub fn advise(everything: &Everything, max_open_files: u64, all: bool) -> Option<Advice> {
     let parts = parts(everything);
     let total: u64 =
         everything.tables.iter().filter(|it| it.place.is_used()).map(|it| it.len).sum();
@@ -235,6 +240,7 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
     let present = seen.block_size();
     let sizes: Vec<_> =
         [present, present * 4, present * 16].into_iter().filter(|size| *size <= 4 << 20).collect();
+    let sizes = if all { &sizes[..] } else { &sizes[..1] };
     let present_filters = match (seen.filters, seen.ribbon) {
         (0, _) => Some((Encoding::None, 0)),
         (_, Some((least, most))) => Some((Encoding::Ribbon, least)).filter(|_| least == most),
@@ -243,10 +249,13 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
             seen.settings.one().map(|least| (Encoding::Bloom, most.unwrap_or(least)))
         }
     };
-    let settings = settings(present_filters);
+    let mut settings = settings(present_filters);
+    if !all {
+        settings.retain(|(encoding, bits, _)| Some((*encoding, *bits)) == present_filters);
+    }
     let policies: Vec<_> = settings.iter().map(|(_, _, policy)| *policy).collect();
     let mut layouts = Vec::new();
-    let mut asking = Asking::new(&policies, bytewise, keys as f64);
+    let mut asking = Asking::new(&policies, counting.bytewise, keys as f64);
     // A key that is one byte longer is worth a look where neighbours pass more often than others.
     for appended in [false, true] {
         let building = |&block_size: &usize| Building {
@@ -259,7 +268,7 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
             sizes.iter().map(|size| Layout::new(building(size), policies.len())).collect();
         feed(&mut told, everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
         layouts.extend(more);
-        if !ordered(&layouts[0].answers, &settings) {
+        if !all || !ordered(&layouts[0].answers, &settings) {
             break;
         }
     }
@@ -295,6 +304,7 @@ pub fn advise(everything: &Everything, max_open_files: u64) -> Option<Advice> {
         tables_per_get: context.per_get,
         tables,
         ordered: is_ordered,
+        kind: kind_of_keys(&asking),
         rows,
         text,
     })
@@ -545,8 +555,8 @@ fn kind_of_keys(asking: &Asking<'_>) -> &'static str {
 
 pub fn run(args: &Advise) -> Result<ExitCode, Failure> {
     let everything = find(&args.paths)?;
-    let advice =
-        advise(&everything, args.max_open_files).ok_or("there is no key to try settings on")?;
+    let advice = advise(&everything, args.max_open_files, true)
+        .ok_or("there is no key to try settings on")?;
     if args.json {
         print_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "advice": advice }))?;
         return Ok(ExitCode::SUCCESS);

@@ -397,8 +397,6 @@ impl Notes<'_> {
         }
         let per_filter = bloom.keys_per_filter.mean();
         let blocks = ratio(sums.data_blocks as f64, bloom.filters as f64);
-        let block = ratio(sums.data_bytes as f64, sums.data_blocks as f64);
-        let contents = ratio(sums.contents_bytes as f64, sums.data_blocks as f64);
         let offsets = ratio((4 * sums.slots) as f64 * 8.0, keys as f64);
         let minimum = bloom.filters as f64 * 64.0 / keys as f64;
         let slot = slot_of(&sums);
@@ -420,33 +418,7 @@ impl Notes<'_> {
             percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
             tenths(offsets)
         );
-        let slots = sums.bases.0.iter().map(|(&base_lg, &slots)| slots as f64 * power(base_lg));
-        let slot_bytes = ratio(slots.sum(), sums.slots as f64);
-        let cost = |factor: f64| {
-            // Larger blocks leave a filter its keys until there is one block to a filter.
-            let growth = (factor / blocks).max(1.0);
-            let stored = block * blocks * growth;
-            projected(f64::from(configured), per_filter * growth, stored / slot_bytes)
-        };
-        let by = [4.0, 16.0, 64.0].into_iter().find(|factor| cost(*factor) < 0.9 * spent);
-        match by {
-            Some(factor) => {
-                text += &format!(
-                    " Raise block_size: blocks of {} instead of {} would make it about {} (a Get then \
-                     reads a larger block).",
-                    bytes((contents * factor) as u64),
-                    bytes(contents as u64),
-                    tenths(cost(factor))
-                );
-            }
-            None => {
-                text += &format!(
-                    " A larger block_size would make it {} at best: the offsets go with the bytes of the \
-                     blocks, not with their number.",
-                    tenths(cost(64.0).min(spent))
-                );
-            }
-        }
+        text += " `leveldb-bloom advise` tries larger blocks and other settings on these keys.";
         self.add(Weight::Wasted, "cost", text);
     }
 
@@ -569,13 +541,6 @@ pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
 
 /// So many missing tables are named.
 const NAMED: usize = 5;
-
-/// Bits per key in filters of `keys` keys, one for each `slots` slots.
-fn projected(bits_per_key: f64, keys: f64, slots: f64) -> f64 {
-    let filter = (keys * bits_per_key).max(64.0) + 8.0;
-    let offsets = slots.max(1.0) * 32.0;
-    (filter + offsets) / keys.max(0.1)
-}
 
 fn power(base_lg: u64) -> f64 {
     (base_lg as f64).exp2()

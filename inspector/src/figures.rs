@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use leveldb_bloom_table::Compression;
 
+use crate::advise::Advice;
 use crate::explain::{self, Note};
 use crate::find::{Database, Everything, Place};
 use crate::reports;
@@ -18,6 +19,8 @@ pub struct Findings {
     pub reports: Vec<Report>,
     pub total: Sums,
     pub notes: Vec<Note>,
+    /// What settings give, as far as they were tried.
+    pub advice: Option<Advice>,
     /// The data blocks were read.
     pub data: bool,
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, false_positive_rate};
 
+use crate::advise::{Advice, Encoding, Row};
 use crate::explain::{self, Weight};
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
 use crate::find::Place;
@@ -34,10 +35,10 @@ p { margin: .3rem 0; } .soft { color: var(--soft); }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr));
   gap: .8rem; }
 .plots .panel { overflow-x: auto; min-width: 0; }
-.plots svg { min-width: 24rem; }
 .panel h3 { font-size: 1rem; margin: 0 0 .4rem; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
-svg text { fill: var(--soft); } svg .axis { stroke: var(--line); }
+svg text { fill: var(--soft); } @media (max-width: 32rem) { svg { font-size: 15px; } }
+svg .axis { stroke: var(--line); }
 .notes li { margin: .5rem 0; } .notes b { text-transform: capitalize; }
 .wrong b, .wrong { color: var(--bad); }
 .scroll { overflow-x: auto; }
@@ -171,17 +172,15 @@ fn plots(findings: &Findings) -> String {
         return String::new();
     }
     let mut text = String::from("<h2>Plots</h2>\n<div class=\"plots\">\n");
-    text += &panel(
-        "Filters by fill",
-        &bars("filters by the share of their bits that are set", &fill_rows(total), count),
-    );
+    text +=
+        &panel("Filters by fill", &bars("share of bits set", "filters", &fill_rows(total), count));
     if findings.data {
-        text += &panel(
-            "Filters by keys",
-            &bars("filters by the number of their keys", &keys_rows(total), count),
-        );
+        text += &panel("Filters by keys", &bars("keys", "filters", &keys_rows(total), count));
     }
     text += &panel("Rate of false positives by bits per key", &curve(total, findings.data));
+    if let Some(advice) = &findings.advice {
+        text += &panel("Other settings, tried on these keys", &advised(advice));
+    }
     if findings.data {
         let used = findings.reports.iter().filter(|report| report.place.is_used());
         text += &panel("Where the bits of a key go", &split(&explain::with_filters(used)));
@@ -200,10 +199,10 @@ fn panel(title: &str, plot: &str) -> String {
 }
 
 const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 66.0;
-const BOTTOM: f64 = 34.0;
-const TOP: f64 = 18.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 84.0;
+const BOTTOM: f64 = 46.0;
+const TOP: f64 = 26.0;
 
 fn svg(label: &str, drawing: &str) -> String {
     format!(
@@ -212,15 +211,25 @@ fn svg(label: &str, drawing: &str) -> String {
     )
 }
 
-fn bars(what: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> String {
+/// What the axes have, along the lower one and above the other.
+fn axes(across: &str, up: &str) -> String {
+    format!(
+        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{across}</text>\n\
+         <text x=\"{LEFT}\" y=\"14\">{up}</text>\n",
+        (LEFT + WIDTH) / 2.0,
+        HEIGHT - 6.0
+    )
+}
+
+fn bars(across: &str, up: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> String {
     let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
     // Few bars are no wider than five.
     let room = (WIDTH - LEFT - 8.0) / rows.len().max(5) as f64;
     let height = HEIGHT - BOTTOM - TOP;
-    let mut drawing = String::new();
+    let mut drawing = axes(across, up);
     // Labels that would touch are left out.
     let longest = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0) as f64;
-    let every = (longest * 7.0 / room).ceil().max(1.0) as usize;
+    let every = (longest * 11.0 / room).ceil().max(1.0) as usize;
     for (i, (label, number)) in rows.iter().enumerate() {
         let tall = *number as f64 / most * height;
         let x = LEFT + room * i as f64;
@@ -254,7 +263,89 @@ fn bars(what: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> Str
         show(most as u64)
     );
     let told: Vec<_> = rows.iter().map(|(label, n)| format!("{label}: {}", show(*n))).collect();
-    svg(&format!("{what}: {}", told.join("; ")), &drawing)
+    svg(&format!("{up} by {across}: {}", told.join("; ")), &drawing)
+}
+
+/// Where so many bits per key, and a rate, are in a plot.
+fn across(bits: f64) -> f64 {
+    LEFT + bits.clamp(0.0, 32.0) / 32.0 * (WIDTH - LEFT - 8.0)
+}
+
+fn up(rate: f64) -> f64 {
+    TOP - rate.clamp(1e-6, 1.0).log10() / 6.0 * (HEIGHT - BOTTOM - TOP)
+}
+
+/// The lines and labels of rates over bits.
+fn rates(label: &str) -> String {
+    let mut drawing = axes(label, "absent keys that pass");
+    for (power, text) in
+        ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0.001 %", "0.0001 %"].iter().enumerate()
+    {
+        let at = up(10f64.powi(-(power as i32)));
+        let _ = writeln!(
+            drawing,
+            "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+            LEFT - 6.0,
+            at + 4.0
+        );
+    }
+    for bits in (0..=30).step_by(5) {
+        let _ = writeln!(
+            drawing,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{bits}</text>",
+            across(f64::from(bits)),
+            HEIGHT - BOTTOM + 16.0
+        );
+    }
+    drawing
+}
+
+/// What other settings give, by the bits that they spend.
+fn advised(advice: &Advice) -> String {
+    let present = advice.rows.iter().find(|row| row.present);
+    let size = present.or(advice.rows.first()).map_or(0, |row| row.block_size);
+    let pass = |row: &Row| row.neighbours_pass.unwrap_or(0.0).max(row.random_pass);
+    let (mut drawing, mut key) = (rates("bits spent on a key"), String::from("<p class=\"key\">"));
+    let mut told = Vec::new();
+    for (name, encoding, appended, colour) in [
+        ("LevelDB's", Encoding::Bloom, false, "var(--bar)"),
+        ("LevelDB's, a byte appended", Encoding::Bloom, true, "var(--bar4)"),
+        ("ribbon", Encoding::Ribbon, false, "var(--bar3)"),
+    ] {
+        let is_of = |row: &&Row| {
+            (row.encoding, row.appended_byte, row.block_size) == (encoding, appended, size)
+        };
+        let mut rows: Vec<_> = advice.rows.iter().filter(is_of).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        rows.sort_by_key(|row| row.bits_per_key);
+        let at = |row: &&Row| format!("{:.1},{:.1}", across(row.bits_per_key_spent), up(pass(row)));
+        let points: Vec<_> = rows.iter().map(at).collect();
+        let _ = writeln!(
+            drawing,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            points.join(" ")
+        );
+        let _ = write!(key, "<span><i style=\"background:{colour}\"></i>{name}</span> ");
+        let rates = rows.iter().map(|row| format!("{} {}", row.bits_per_key, percent(pass(row))));
+        told.push(format!("{name}: {}", rates.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(row) = present {
+        let _ = writeln!(
+            drawing,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"var(--ink)\"/>",
+            across(row.bits_per_key_spent),
+            up(pass(row))
+        );
+        key += "<span><i style=\"background:var(--ink)\"></i>what is there</span>";
+    }
+    format!(
+        "{}{key}</p>\n<p class=\"soft\">{}</p>\n",
+        svg(&told.join("; "), &drawing),
+        escape(&advice.text)
+    )
 }
 
 /// The rate over bits per key for a filter of as many keys as half of them have, with what this
@@ -267,30 +358,8 @@ fn curve(total: &Sums, data: bool) -> String {
         ratio(bloom.estimated_keys, bloom.filters as f64).round() as u64
     };
     let keys_of_one = usize::try_from(keys.max(1)).unwrap_or(usize::MAX);
-    let height = HEIGHT - BOTTOM - TOP;
-    let powers = 6.0;
-    let x = |bits: f64| LEFT + bits / 32.0 * (WIDTH - LEFT - 8.0);
-    let y = |rate: f64| TOP + (-rate.clamp(1e-6, 1.0).log10() / powers) * height;
-    let mut drawing = String::new();
-    for power in 0..=6 {
-        let at = y(10f64.powi(-power));
-        let _ = writeln!(
-            drawing,
-            "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT - 6.0,
-            at + 4.0,
-            ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "0.001 %", "0.0001 %"][power as usize]
-        );
-    }
-    for bits in (0..=30).step_by(5) {
-        let _ = writeln!(
-            drawing,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{bits}</text>",
-            x(f64::from(bits)),
-            HEIGHT - BOTTOM + 16.0
-        );
-    }
+    let (x, y) = (across, up);
+    let mut drawing = rates("bits per key");
     let points: Vec<_> = (1..=32.min(MAX_USEFUL_BITS_PER_KEY))
         .map(|bits| {
             let rate = false_positive_rate(bits, keys_of_one);
@@ -375,9 +444,8 @@ fn levels(findings: &Findings) -> String {
     for level in 0..levels.max().min(LEVELS.into()) {
         levels.count_times(level, 0);
     }
-    let rows: Vec<_> =
-        levels.0.iter().map(|(level, sum)| (format!("level {level}"), *sum)).collect();
-    bars("bytes of filters by level", &rows, bytes)
+    let rows: Vec<_> = levels.0.iter().map(|(level, sum)| (level.to_string(), *sum)).collect();
+    bars("level", "bytes of filters", &rows, bytes)
 }
 
 fn tables(findings: &Findings) -> String {
@@ -394,6 +462,7 @@ fn tables(findings: &Findings) -> String {
         let _ = write!(text, "<tr{class}>");
         for (i, cell) in row.iter().enumerate() {
             let mark = if i == 0 { mark } else { "" };
+            let cell = if cell.is_empty() { "\u{2013}" } else { cell };
             let _ = write!(text, "<td>{mark}{}", escape(cell));
         }
         text.push('\n');

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,14 +12,16 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::advise::{Advice, DEFAULT_OPEN_FILES, advise};
 use crate::explain::{self, Note, Weight};
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
 use crate::find::{Database, Everything, Place, find};
 use crate::html;
 use crate::reports::{self, problems};
 use crate::scan::{Format, Options, Report};
+use crate::source::{self, Told, Wanted};
 use crate::sums::{FILL_STEPS, Sums};
-use crate::text::{self, BAD, BOLD, WASTED, histogram, plural, styled, wrap};
+use crate::text::{self, BAD, BOLD, WASTED, bytes, histogram, percent, plural, styled, wrap};
 use crate::work::scan_all;
 use crate::{Failure, Lazy, print, print_json};
 
@@ -76,8 +79,18 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let reports = scan_all(&everything.tables, options);
     let total = reports::sums(reports.iter().filter(|report| report.place.is_used()));
     let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
-    let notes = explain::explain(&reports, &databases, &total, options.data);
-    let findings = Findings { everything, reports, total, notes, data: options.data };
+    let mut notes = explain::explain(&reports, &databases, &total, options.data);
+    // The report has a plot of all settings.
+    let with_plot = args.html.is_some();
+    let advice =
+        (!args.quick).then(|| advise(&everything, DEFAULT_OPEN_FILES, with_plot)).flatten();
+    notes.extend(advice.as_ref().and_then(ordered_keys));
+    notes.extend(in_logs(&everything, total.entries));
+    if notes.iter().any(|note| note.topic == "ordered-keys") {
+        notes.retain(|note| note.topic != "rate");
+    }
+    notes.sort_by_key(|note| (note.weight, note.topic != "ordered-keys"));
+    let findings = Findings { everything, reports, total, notes, advice, data: options.data };
 
     // Whatever becomes of the report, what was found is shown.
     let written = match (&args.html, page) {
@@ -89,12 +102,14 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
         print_json(&to_json(&findings))?;
     } else if to_stdout {
         print(&html::page(&findings))?;
+    } else if args.html.is_some() && written.is_ok() {
+        print(&lead(&findings).unwrap_or_default())?;
     } else {
         print(&to_text(&findings, args.all))?;
     }
     written?;
     if let Some(path) = args.html.as_ref().filter(|_| !args.json && !to_stdout) {
-        print(&format!("\nThe report is in {}.\n", text::path(path)))?;
+        print(&format!("The report is in {}.\n", text::path(path)))?;
     }
     Ok(reports::status(&findings.reports, &findings.databases()).into())
 }
@@ -183,6 +198,76 @@ fn write_over(mut file: File, text: &str) -> io::Result<()> {
     written
 }
 
+/// That absent keys pass because of what keys look like.
+fn ordered_keys(advice: &Advice) -> Option<Note> {
+    let pass = advice.rows.iter().find(|row| row.present)?.neighbours_pass?;
+    let text = format!(
+        "Absent keys beside present ones pass the filters {} of the time, because keys are {}, which LevelDB's \
+         hash hardly tells apart: use ribbon filters (leveldb_bloom_filterpolicy_create_ribbon, or \
+         LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded); `leveldb-bloom advise` says what that and \
+         other settings bring.",
+        percent(pass),
+        advice.kind
+    );
+    let is_worth = advice.ordered && pass > 0.03;
+    is_worth.then_some(Note { weight: Weight::Wasted, topic: "ordered-keys", text })
+}
+
+/// What is in no table yet, where that is much.
+fn in_logs(everything: &Everything, in_tables: u64) -> Option<Note> {
+    let mut told = Told { quiet: true, ..Told::default() };
+    let (mut writes, mut len) = (0, 0);
+    for path in everything.databases.iter().flat_map(|database| source::logs(database)) {
+        len += fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        let _ = source::log(&path, &Wanted::default(), &mut told, &mut |_| {
+            writes += 1;
+            ControlFlow::Continue(())
+        });
+    }
+    let text = format!(
+        "{} of {} still in the log and in no table: LevelDB holds them in memory and asks no filter for them. \
+         They get filters once the log has write_buffer_size bytes, or a program compacts the database \
+         (leveldb_compact_range); look again then.",
+        plural(writes, "write", "writes"),
+        bytes(len) + if writes == 1 { " is" } else { " are" }
+    );
+    (writes > in_tables / 10).then_some(Note { weight: Weight::Note, topic: "log", text })
+}
+
+/// What costs most, and what cures it.
+fn lead(findings: &Findings) -> Option<String> {
+    let is_first =
+        |note: &&Note| note.weight != Weight::Note || matches!(note.topic, "log" | "no-filters");
+    let note = findings.notes.iter().find(is_first)?;
+    let compact = "a compaction with a sound policy (leveldb_compact_range) writes new ones";
+    let cure = match note.topic {
+        "lost-keys" | "match-all" | "uncovered" => compact,
+        "ranges" => "leveldb_repair_db, on a copy, writes what the tables have",
+        "missing-tables" | "manifest" => {
+            "take them from a backup, or let leveldb_repair_db, on a copy, do without"
+        }
+        "other-name" => "give LevelDB a policy of that name, or let it compact the database",
+        "no-filters" | "too-few-bits" => {
+            "set 10 bits per key (NewBloomFilterPolicy(10)), and compact"
+        }
+        "too-many-bits" => "set 10 to 20 bits per key, and compact",
+        "cost" => "`leveldb-bloom advise` says which block_size and bits cost less",
+        _ => "",
+    };
+    let text = match cure {
+        "" => note.text.clone(),
+        _ => {
+            let end = note.text.find([':', ';']).into_iter().chain(note.text.find(". ")).min();
+            let what = note.text[..end.unwrap_or(note.text.len())].trim_end_matches('.');
+            format!("{what}: {cure}.")
+        }
+    };
+    let style = if note.weight == Weight::Wrong { BAD } else { BOLD };
+    let styled_lines =
+        wrap(&text, "").lines().map(|line| styled(style, line) + "\n").collect::<String>();
+    Some(format!("\n{styled_lines}"))
+}
+
 fn to_text(findings: &Findings, all: bool) -> String {
     let mut text = String::new();
     for database in findings.databases() {
@@ -192,6 +277,7 @@ fn to_text(findings: &Findings, all: bool) -> String {
     if let Some(why) = nothing {
         let _ = writeln!(text, "{why}");
     }
+    text += &lead(findings).unwrap_or_default();
     if !findings.reports.is_empty() {
         text += "\n";
         if nothing.is_none() {

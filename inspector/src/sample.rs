@@ -21,6 +21,10 @@ const TAG: usize = 8;
 /// Absent keys of each kind that each layout's filters are asked for, if there are so many.
 const ASKED: f64 = 100_000.0;
 
+/// Longer keys are left out, and so many bytes of absent ones are held at once.
+const LONGEST: usize = 64 << 10;
+const HELD: usize = 4 << 20;
+
 /// How tables are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Building {
@@ -176,7 +180,8 @@ impl Layout {
         *self.keys_per_filter.entry(keys.len()).or_default() += 1;
         self.asked += keys.len() as f64 * asking.per_key;
         if self.asked >= 1.0 {
-            let each = (self.asked as usize).min(64 * keys.len());
+            let mean = self.group.bytes.len() / keys.len();
+            let each = (self.asked as usize).min(64 * keys.len()).min(HELD / mean.max(1));
             let bytewise = asking.bytewise.then_some(&self.group.before[..]);
             asking.ask(&keys, bytewise, self.end().len(), each, &mut self.answers);
             self.asked = 0.0;
@@ -322,10 +327,11 @@ impl<'p> Asking<'p> {
             from = from * alphabet.len() as u128 + digit(a[place])?;
             to = to * alphabet.len() as u128 + digit(b[place])?;
         }
+        let gap = u128::checked_sub(to, from)?;
         let mut number = match places.end == own {
-            true if to - from < 2 => return None,
-            true => from + 1 + self.below(to - from - 1),
-            false => from + self.below(to - from + 1),
+            true if gap < 2 => return None,
+            true => from + 1 + self.below(gap - 1),
+            false => from + self.below(gap + 1),
         };
         let mut key = b.to_vec();
         for place in places.clone().rev() {
@@ -407,6 +413,10 @@ impl<'a, 'p> Feed<'a, 'p> {
     }
 
     pub fn add(&mut self, key: &[u8], sequence: u64, value: &[u8]) {
+        // A filter's keys are held, and absent ones like them.
+        if key.len() > LONGEST {
+            return;
+        }
         // A compaction makes one table of those that are next to each other.
         if self.asking.bytewise && key < &self.last[..] {
             self.end();
@@ -549,6 +559,8 @@ pub fn read(
             start = entry.at;
             let Some(key) = table.keys().parse(entry.key) else { continue };
             let is_old = last.as_deref() == Some(key.user_key);
+            // Where no MANIFEST says how keys are sorted.
+            feed.asking.bytewise &= last.as_deref().is_none_or(|last| last <= key.user_key);
             if !is_old {
                 let last = last.get_or_insert_default();
                 last.clear();
