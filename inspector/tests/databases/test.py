@@ -1294,7 +1294,8 @@ class Unusual(unittest.TestCase):
             self.assertEqual(leveldb_reads(path), 100 if level < 7 else None)
             said = f"names level {level}, as goleveldb does, which has as many as it needs. LevelDB has levels 0 to 6"
             page = os.path.join(WORK, "level.html")
-            for way in ["verify", path], ["inspect", "--html", page, path], ["probe", path, "key00000007"]:
+            command("inspect", "--html", page, path)
+            for way in ["verify", path], ["inspect", path], ["probe", path, "key00000007"]:
                 done = command(*way)
                 self.assertEqual(done.returncode, 0, done.stdout)
                 self.assertEqual(said in " ".join(done.stdout.split()), level > 6, done.stdout)
@@ -2684,7 +2685,8 @@ class Notes(unittest.TestCase):
         os.remove(os.path.join(path, "000010.ldb"))
         written(os.path.join(path, "000012.ldb"), table(keys(0, 20)))
         page = os.path.join(WORK, "notes-order.html")
-        done = command("inspect", "--html", page, path)
+        command("inspect", "--html", page, path)
+        done = command("inspect", path)
         marks = {"wrong": "!", "wasted": "*", "note": "-"}
         weights = [note["weight"] for note in inspect(path)["notes"]]
         self.assertEqual(weights, sorted(weights, key=list(marks).index))
