@@ -86,8 +86,8 @@ would build them with 6 to 20 bits per key, the present block size and larger
 ones, and, where absent keys beside present ones pass too often, one byte more
 at each key's end. Of a large database 48 MiB are read, from all over it.
 
-Neighbours are absent keys between present ones that differ from those where they
-differ from each other; random keys are of the same kind, wherever they are.
+Neighbours are absent keys between present ones that differ from those where
+they differ from each other; random keys are of the same kind, wherever they are.
 Reads are those of blocks by a Get of an absent key, by whichever of the two
 passes more often, over the tables of the present levels.
 
