@@ -87,15 +87,15 @@ ones, and, where absent keys beside present ones pass too often, one byte more
 at each key's end. Of a large database 48 MiB are read, from all over it.
 
 Neighbours are absent keys between present ones that differ from those where
-they differ from each other; random keys are of the same kind, wherever they are.
-Reads are those of blocks by a Get of an absent key, by whichever of the two
-passes more often, over the tables of the present levels.
+they differ from each other; random keys are of the same kind, wherever they
+are. Reads are those of blocks by a Get of an absent key, by whichever of the
+two passes more often, over the tables of the present levels.
 
-The object that --json prints: version, and advice, which has sampled_keys, keys,
-tables, tables_per_get, ordered (neighbours pass more often than random keys),
-text, and rows: block_size, encoding, bits_per_key, appended_byte, present, best,
-filter_bytes, bits_per_key_spent, neighbours_pass, random_pass (shares of 1),
-reads_per_missing_get, memory.
+The object that --json prints: version, and advice, which has sampled_keys,
+keys, tables, tables_per_get, ordered (neighbours pass more often than random
+keys), text, and rows: block_size, encoding, bits_per_key, appended_byte,
+present, best, filter_bytes, bits_per_key_spent, neighbours_pass, random_pass
+(shares of 1), reads_per_missing_get, memory.
 
 Exit status: 0 here it is; 2 a path could not be read, or there is no key.";
 
