@@ -47,7 +47,7 @@ into it; 127 there is no such program.";
 
 #[derive(clap::Args)]
 pub struct Run {
-    /// The library to preload [default: the one that is installed with the command]
+    /// The library [default: the one installed with the command]
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
     /// Append the statistics to this file, and keep them

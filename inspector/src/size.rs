@@ -17,7 +17,7 @@ use crate::{Failure, numbers, print, print_json};
 
 #[derive(Args)]
 pub struct Size {
-    /// Keys in one filter: 20, 5k, 2M, 1B, 1e6
+    /// Keys in one filter: 5k, 2M, 1B, 1e6
     #[arg(long, value_name = "N", value_parser = numbers::some::<u64>, default_value = "20")]
     keys: u64,
     /// The rate of false positives wanted: 0.01 or 1%
