@@ -11,9 +11,9 @@ usage: scripts/bindings.sh LANGUAGE [--quick | --wheels] [--help]
 python   bindings/python: lints; a wheel for this machine, with the command and the library for
          preloading, in target/bindings/python/wheels; its tests and mypy on the oldest and the newest
          Python to be had (of those called python3.N, and of pyenv's), each in a fresh environment
-         outside this tree
+         outside this tree; examples/distributed
 
-  --quick    on one Python: what scripts/test.sh runs
+  --quick    on the oldest Python alone: what scripts/test.sh runs
   --wheels   wheels for manylinux and musllinux (x86-64, aarch64), built with zig, and for Windows
              (x86-64; the module alone), checked by auditwheel and abi3audit; that for this machine
              and glibc is tested, the others are not run
@@ -87,7 +87,7 @@ python_tests() {
   step "$("$1" --version): $(basename "$2")"
   work=$(mktemp -d)
   cp -r "$package/tests" "$work"
-  cp scripts/ribbon_reference.py "$work/tests"
+  cp scripts/ribbon_reference.py "$package/README.md" "$work/tests"
   /usr/bin/python3 scripts/ffi/golden.py ctest/harness/golden_values.h >"$work/golden.txt"
   "$1" -m venv "$work/venv"
   local python=$work/venv/bin/python
@@ -139,8 +139,22 @@ run_python() {
   here=$(echo "$out"/wheels/*-*linux_*"$(uname -m)".whl | tr ' ' '\n' | grep -v musllinux)
   mapfile -t all < <(pythons)
   [ ${#all[@]} -gt 0 ] || fail "There is no Python from 3.9 on with venv."
-  [ "$mode" = --quick ] || [ ${#all[@]} -eq 1 ] || python_tests "${all[0]}" "$here"
-  python_tests "${all[-1]}" "$here"
+  python_tests "${all[0]}" "$here"
+  [ "$mode" != --quick ] || return 0
+  [ ${#all[@]} -eq 1 ] || python_tests "${all[-1]}" "$here"
+  distributed_tests "$here"
+}
+
+# distributed_tests WHEEL: examples/distributed, with dask.
+distributed_tests() {
+  step "examples/distributed"
+  ensure_venv "$out/distributed" -r "$root/examples/distributed/requirements.txt"
+  "$out/distributed/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$1"
+  local program
+  for program in example distributed_bloom_test; do
+    (cd examples/distributed && PYTHONDONTWRITEBYTECODE=1 DASK_TEMPORARY_DIRECTORY=$out/dask \
+      "$out/distributed/bin/python" $program.py)
+  done
 }
 
 ensure_rust

@@ -4,7 +4,7 @@
 set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python node deno ruby luajit go zig java csharp distributed)
+languages=(python node deno ruby luajit go zig java csharp)
 
 usage() {
   cat <<TEXT
@@ -14,7 +14,7 @@ Runs the example and the test of examples/ffi/LANGUAGE, for each language named 
 
   ${languages[*]}
 
-"distributed" is examples/distributed: one filter of keys that many processes have, with dask.
+For python it is our callbacks in plyvel's own LevelDB; the package is in bindings/python.
 
 Each test compares the wrapper with LevelDB's golden values, and a million keys at once with as many
 single calls; tries wrong arguments, several threads and the collector; and measures one call and the
@@ -41,9 +41,8 @@ npm_install() { npm install --prefix "$out/npm" --silent --no-audit --no-fund "$
 run_python() {
   ensure_packages python3-plyvel g++ libleveldb-dev python3-dev
   ensure_venv "$out/venv" -r python/requirements.txt
-  cd python
-  for test in example bloom_test plyvel_callbacks; do /usr/bin/python3 $test.py; done
-  for test in example_arrays arrays_test plyvel_callbacks; do "$python" $test.py; done
+  /usr/bin/python3 python/plyvel_callbacks.py
+  "$python" python/plyvel_callbacks.py
 }
 
 run_node() {
@@ -117,14 +116,6 @@ run_csharp() {
   done
 }
 
-run_distributed() {
-  ensure_venv "$out/venv" -r python/requirements.txt -r ../distributed/requirements.txt
-  export PYTHONPATH=$root/examples/ffi/python DASK_TEMPORARY_DIRECTORY=$out/dask
-  cd ../distributed
-  "$python" example.py
-  "$python" distributed_bloom_test.py
-}
-
 ensure_rust
 ensure_packages build-essential python3
 cargo build --release --locked --quiet -p leveldb-bloom-shared
@@ -142,7 +133,7 @@ for language in "$@"; do
   log=$out/$language.log
   # In the background: in a condition the shell would go on after an error.
   (run_"$language") >"$log" 2>&1 &
-  if wait $! && { [ "$language" = distributed ] ||
+  if wait $! && { [ "$language" = python ] ||
     /usr/bin/python3 "$root/scripts/ffi/results.py" "$out/golden.txt" "$log"; }; then
     :
   else

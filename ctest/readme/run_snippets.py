@@ -12,7 +12,6 @@ that begin there, with what an earlier run has installed.
            its options are looked up in its --help.
   c, cpp   the body of main, linked with LevelDB behind us
   cmake    in a CMakeLists.txt, which must define an executable called `program`; it is run
-  python   what a line prints must be what its comment says
   rust     the body of main
   toml     of a Cargo.toml, in a folder beside a copy of this repository
   json, text   output; not run
@@ -220,13 +219,6 @@ class Runner:
             if package["name"] == "leveldb-sys":
                 return next(Path(package["manifest_path"]).parent.glob("deps/leveldb-*"))
         raise Failure("no leveldb-sys in ctest/leveldb-sys/Cargo.lock")
-
-    def python(self, snippet):
-        said = self.run(["python3", "-c", snippet.whole()], self.folder(snippet)).split("\n")
-        expected = re.findall(r"^print\(.*\)  # (.*)$", snippet.text, re.MULTILINE)
-        if not expected or said[:-1] != expected:
-            raise Failure(f"printed {said[:-1]}, and the comments say {expected}")
-        return "\n".join(said)
 
     def rust(self, snippet):
         folder = self.folder(snippet)

@@ -1,5 +1,6 @@
 """distributed_bloom.py on a cluster of processes, against the filter made in one place."""
 
+import operator
 import os
 import unittest
 
@@ -8,15 +9,18 @@ import pyarrow
 from dask.distributed import Client, LocalCluster
 
 import distributed_bloom
-import leveldb_bloom_arrays as bloom
+import leveldb_bloom
 
 WORKERS = 3
 KEYS = 200_003
 
 
-def where(keys, bits_per_key, total_keys):
-    """Beside a part, which library made it and in what process."""
-    return os.getpid(), bloom.active(), distributed_bloom.part(keys, bits_per_key, total_keys)
+POLICY = leveldb_bloom.Policy()
+
+
+def where(keys, policy, total_keys):
+    """Beside a part, in what process it was made."""
+    return os.getpid(), distributed_bloom.part(keys, policy, total_keys)
 
 
 class DistributedTest(unittest.TestCase):
@@ -25,7 +29,7 @@ class DistributedTest(unittest.TestCase):
         cls.cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
         cls.client = Client(cls.cluster)
         cls.keys = numpy.array([b"key-%012d" % i for i in range(KEYS)])
-        cls.expected = bloom.create_filter(cls.keys).data.tobytes()
+        cls.expected = POLICY.create_filter(cls.keys)
 
     @classmethod
     def tearDownClass(cls):
@@ -40,8 +44,7 @@ class DistributedTest(unittest.TestCase):
                 for i, keys in enumerate(partitions)]
 
     def create(self, partitions):
-        made = distributed_bloom.create_filter(self.client, self.scatter(partitions))
-        return made.data.tobytes()
+        return distributed_bloom.create_filter(self.client, self.scatter(partitions))
 
     def test_equal_to_the_filter_made_in_one_place(self):
         for number in (1, 2, 3, 7, 16):
@@ -60,7 +63,7 @@ class DistributedTest(unittest.TestCase):
                          self.expected)
 
     def test_rows_of_keys(self):
-        rows = self.keys[:200_000].reshape(1_000, 200)
+        rows = self.keys[:200_000].view("u1").reshape(200_000, -1)
         self.assertEqual(self.create([rows[:999], rows[999:], self.keys[200_000:]]), self.expected)
 
     def test_arrow_in_chunks(self):
@@ -69,21 +72,21 @@ class DistributedTest(unittest.TestCase):
         self.assertEqual(self.create([chunked[:50_000], chunked[50_000:]]), self.expected)
 
     def test_no_partitions(self):
-        self.assertEqual(self.create([]), bloom.create_filter(self.keys[:0]).data.tobytes())
+        self.assertEqual(self.create([]), POLICY.create_filter([]))
 
     def test_every_worker_makes_parts(self):
         partitions = self.scatter(numpy.array_split(self.keys, 2 * WORKERS))
-        made = self.client.gather(self.client.map(where, partitions, bits_per_key=10, total_keys=KEYS))
-        self.assertEqual(len({process for process, _, _ in made} - {os.getpid()}), WORKERS)
-        self.assertTrue(all(active.startswith("leveldb_bloom (") for _, active, _ in made))
+        made = self.client.gather(self.client.map(where, partitions, policy=POLICY, total_keys=KEYS))
+        self.assertEqual(len({process for process, _ in made} - {os.getpid()}), WORKERS)
         # No part is the whole, so the union does the work.
-        self.assertTrue(all(part.tobytes() != self.expected for _, _, part in made))
+        self.assertTrue(all(part != self.expected for _, part in made))
 
     def test_parts_of_different_totals_are_refused(self):
-        small = self.client.submit(distributed_bloom.part, self.keys[:9], 10, 1000)
-        large = self.client.submit(distributed_bloom.part, self.keys[9:], 10, KEYS)
-        future = self.client.submit(distributed_bloom.union, small, large)
-        self.assertEqual(str(future.exception()), str(bloom.BloomError(4)))
+        small = self.client.submit(distributed_bloom.part, self.keys[:9], POLICY, 1000)
+        large = self.client.submit(distributed_bloom.part, self.keys[9:], POLICY, KEYS)
+        future = self.client.submit(operator.or_, small, large)
+        self.assertIsInstance(future.exception(), ValueError)
+        self.assertIn("same length", str(future.exception()))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy
 from dask.distributed import Client, LocalCluster, wait
 
 import distributed_bloom
-import leveldb_bloom_arrays as bloom
+import leveldb_bloom
 
 PARTITIONS = 8
 KEYS_EACH = 500_000
@@ -28,7 +28,7 @@ def as_array(keys):
 
 def main():
     whole = None
-    print(f"leveldb-bloom {bloom.version()}; {PARTITIONS} partitions of {KEYS_EACH} keys, "
+    print(f"leveldb-bloom {leveldb_bloom.__version__}; {PARTITIONS} partitions of {KEYS_EACH} keys, "
           f"{os.cpu_count()} cores; the shortest of three times")
     print("workers  reading keys  building the filter")
     for workers in (1, 2, 3, 4):
@@ -42,25 +42,25 @@ def main():
                                         pure=False)
                 wait(partitions)
                 read = time.perf_counter()
-                made = distributed_bloom.create_filter(client, partitions).data
+                made = distributed_bloom.create_filter(client, partitions)
                 building.append(time.perf_counter() - read)
                 reading.append(read - start)
             print(f"{workers:7} {1000 * min(reading):10.0f} ms {1000 * min(building):10.0f} ms")
-            assert whole is None or bytes(made) == whole
-            whole = bytes(made)
+            assert whole is None or made == whole
+            whole = made
     reading, building = [], []
     for _ in range(3):
         start = time.perf_counter()
         partitions = [as_array(keys_of(number)) for number in range(PARTITIONS)]
         read = time.perf_counter()
-        with bloom.Builder(10) as builder:
-            for keys in partitions:
-                builder.add(keys)
-            alone = builder.finish().data
+        builder = leveldb_bloom.Builder()
+        for keys in partitions:
+            builder.update(keys)
+        alone = builder.finish()
         building.append(time.perf_counter() - read)
         reading.append(read - start)
     print(f"  alone {1000 * min(reading):10.0f} ms {1000 * min(building):10.0f} ms; "
-          f"the same {len(whole)} bytes: {bytes(alone) == whole}")
+          f"the same {len(whole)} bytes: {alone == whole}")
 
 
 if __name__ == "__main__":

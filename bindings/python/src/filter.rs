@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
+use crate::policy::name_of;
 use crate::{keys, no_memory};
 
 /// The bytes of a filter. Python's `bytes` are never changed.
@@ -116,6 +117,11 @@ pub struct FilterInfo {
 #[pymethods]
 impl FilterInfo {
     #[getter]
+    fn encoding(&self) -> &'static str {
+        name_of(self.core.encoding)
+    }
+
+    #[getter]
     fn probes(&self) -> u32 {
         self.core.probes
     }
@@ -148,7 +154,8 @@ impl FilterInfo {
     fn __repr__(&self) -> String {
         let info = &self.core;
         format!(
-            "FilterInfo(probes={}, bits={}, bits_set={}, fill={}, estimated_keys={}, false_positive_rate={})",
+            "FilterInfo(encoding='{}', probes={}, bits={}, bits_set={}, fill={}, estimated_keys={}, false_positive_rate={})",
+            self.encoding(),
             info.probes,
             info.bits,
             info.bits_set,

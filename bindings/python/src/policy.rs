@@ -61,10 +61,7 @@ impl Policy {
 
     #[getter]
     fn encoding(&self) -> &'static str {
-        match self.core.encoding() {
-            Encoding::Bloom => "bloom",
-            Encoding::Ribbon => "ribbon",
-        }
+        name_of(self.core.encoding())
     }
 
     #[getter]
@@ -111,6 +108,13 @@ fn encoding_of(name: &str) -> PyResult<Encoding> {
         "bloom" => Ok(Encoding::Bloom),
         "ribbon" => Ok(Encoding::Ribbon),
         _ => Err(PyValueError::new_err(format!("encoding is 'bloom' or 'ribbon', not {name:?}"))),
+    }
+}
+
+pub fn name_of(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Bloom => "bloom",
+        Encoding::Ribbon => "ribbon",
     }
 }
 

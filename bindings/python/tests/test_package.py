@@ -4,6 +4,7 @@ import ctypes
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -44,9 +45,7 @@ def test_the_library():
     assert library.leveldb_bloom_version().decode() == leveldb_bloom.__version__
 
 
-def test_preloading(tmp_path):
-    pytest.importorskip("plyvel")
-    program = """
+WITH_LEVELDB = """
 import sys, plyvel
 database = plyvel.DB(sys.argv[1], create_if_missing=True, bloom_filter_bits=10)
 for number in range(1000):
@@ -54,11 +53,33 @@ for number in range(1000):
 database.compact_range()
 assert database.get(b"absent") is None
 """
+
+
+def test_preloading(tmp_path):
+    pytest.importorskip("plyvel")
     statistics = tmp_path / "statistics"
-    said = run(sys.executable, "-c", program, tmp_path / "database", env={
+    said = run(sys.executable, "-c", WITH_LEVELDB, tmp_path / "database", env={
         **os.environ, "LD_PRELOAD": leveldb_bloom.library_path(), "LEVELDB_BLOOM_STATS": str(statistics)})
     assert said.returncode == 0, said.stdout
     *_, last = [json.loads(line) for line in statistics.read_text().splitlines()]
     assert last["version"] == leveldb_bloom.__version__
     assert last["filters"] > 0
     assert last["keys"] == 1000
+
+
+def test_the_command_finds_the_library_beside_it(tmp_path):
+    pytest.importorskip("plyvel")
+    said = run(COMMAND, "run", "--stats", tmp_path / "statistics", "--", sys.executable, "-c", WITH_LEVELDB,
+               tmp_path / "database", env={**os.environ, "LD_LIBRARY_PATH": ""})
+    assert said.returncode == 0, said.stdout
+    *_, last = [json.loads(line) for line in (tmp_path / "statistics").read_text().splitlines()]
+    assert last["keys"] == 1000
+
+
+def test_the_readme(capsys):
+    """What a line prints is what its comment says."""
+    text = Path(__file__).with_name("README.md").read_text()
+    program = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    exec(program, {})
+    expected = re.findall(r"^print\(.*\) +# (.*)$", program, re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == expected != []

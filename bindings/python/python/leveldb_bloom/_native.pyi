@@ -121,11 +121,15 @@ class Filter:
 
 @final
 class FilterInfo:
-    """What can be read from a filter's bytes as LevelDB reads them: a ribbon filter matches every key."""
+    """What can be read from a filter's bytes."""
 
     @property
+    def encoding(self) -> _Encoding: ...
+    @property
     def probes(self) -> int:
-        """The stored number of probes. With 0 or more than 30 the filter matches every key."""
+        """The stored number of probes. With 0, or what no encoding uses, the filter matches every key.
+        Of a ribbon filter, the bits that a key is compared in.
+        """
 
     @property
     def bits(self) -> int: ...
@@ -137,7 +141,9 @@ class FilterInfo:
 
     @property
     def estimated_keys(self) -> float:
-        """About how many different keys it holds. Infinite if it matches every key."""
+        """About how many different keys it holds, of a ribbon filter at most. Infinite if it matches
+        every key.
+        """
 
     @property
     def false_positive_rate(self) -> float:
