@@ -180,8 +180,8 @@ struct leveldb_bloom_info {
   uint64_t bits_set;
   /**
    * The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one of
-   * fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of its
-   * columns, 1 to 13.
+   * fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of bits in
+   * a slot, 1 to 13.
    */
   uint32_t probes;
   /**

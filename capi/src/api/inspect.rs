@@ -20,8 +20,8 @@ pub struct Info {
     /// How many of them are set.
     pub bits_set: u64,
     /// The number of probes, k. A filter with 0 probes or more than 30 matches every key; but one of
-    /// fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of its
-    /// columns, 1 to 13.
+    /// fewer than two bytes, which has no bits, matches none. Of a ribbon filter, the number of bits in
+    /// a slot, 1 to 13.
     pub probes: u32,
     /// LEVELDB_BLOOM_ENCODING_BLOOM or LEVELDB_BLOOM_ENCODING_RIBBON.
     pub encoding: u32,
