@@ -8,6 +8,7 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use leveldb_bloom::{FilterPolicy, MAX_RIBBON_BITS_PER_KEY};
+use leveldb_bloom_table::FILTER_BASE_LG;
 use serde::Serialize;
 use serde_json::json;
 
@@ -201,7 +202,12 @@ fn feed(
 }
 
 /// Tries settings on a sample of the keys: all of them, or only what is there.
-pub fn advise(everything: &Everything, max_open_files: u64, all: bool) -> Option<Advice> {
+pub fn advise(
+    everything: &Everything,
+    told: &mut Told,
+    max_open_files: u64,
+    all: bool,
+) -> Option<Advice> {
     let parts = parts(everything);
     let total: u64 =
         everything.tables.iter().filter(|it| it.place.is_used()).map(|it| it.len).sum();
@@ -227,11 +233,16 @@ pub fn advise(everything: &Everything, max_open_files: u64, all: bool) -> Option
     let mut seen = Seen::default();
     let mut counting = Asking::new(&[], bytewise, f64::MAX);
     let mut first = [Layout::new(
-        Building { block_size: 4 << 10, appended: false, restart_interval: 16, compression: 0 },
+        Building {
+            block_size: 4 << 10,
+            appended: false,
+            restart_interval: 16,
+            compression: 0,
+            base_lg: FILTER_BASE_LG,
+        },
         0,
     )];
-    let mut told = Told::default();
-    feed(&mut told, everything, &parts, &mut first, &mut counting, &mut seen, &bar);
+    feed(told, everything, &parts, &mut first, &mut counting, &mut seen, &bar);
     told.quiet = true;
     let keys = first[0].keys;
     if keys == 0 {
@@ -263,10 +274,11 @@ pub fn advise(everything: &Everything, max_open_files: u64, all: bool) -> Option
             appended,
             restart_interval: seen.restart_interval(),
             compression: seen.compression,
+            base_lg: seen.base_lg,
         };
         let mut more: Vec<_> =
             sizes.iter().map(|size| Layout::new(building(size), policies.len())).collect();
-        feed(&mut told, everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
+        feed(told, everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
         layouts.extend(more);
         if !all || !ordered(&layouts[0].answers, &settings) {
             break;
@@ -555,7 +567,7 @@ fn kind_of_keys(asking: &Asking<'_>) -> &'static str {
 
 pub fn run(args: &Advise) -> Result<ExitCode, Failure> {
     let everything = find(&args.paths)?;
-    let advice = advise(&everything, args.max_open_files, true)
+    let advice = advise(&everything, &mut Told::default(), args.max_open_files, true)
         .ok_or("there is no key to try settings on")?;
     if args.json {
         print_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "advice": advice }))?;

@@ -82,8 +82,10 @@ pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
     let mut notes = explain::explain(&reports, &databases, &total, options.data);
     // The report has a plot of all settings.
     let with_plot = args.html.is_some();
-    let advice =
-        (!args.quick).then(|| advise(&everything, DEFAULT_OPEN_FILES, with_plot)).flatten();
+    let mut quiet = Told { quiet: true, ..Told::default() };
+    let advice = (!args.quick)
+        .then(|| advise(&everything, &mut quiet, DEFAULT_OPEN_FILES, with_plot))
+        .flatten();
     notes.extend(advice.as_ref().and_then(ordered_keys));
     notes.extend(in_logs(&everything, total.entries));
     if notes.iter().any(|note| note.topic == "ordered-keys") {

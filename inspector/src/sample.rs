@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use leveldb_bloom::FilterPolicy;
-use leveldb_bloom_table::{Buffers, Filters, KeyKind, ReadAt as _, TRAILER_LEN};
+use leveldb_bloom_table::{Buffers, FILTER_BASE_LG, Filters, KeyKind, ReadAt as _, TRAILER_LEN};
 
 use crate::find::Found;
 use crate::source::{self, Told};
 use crate::sums::{Settings, ratio};
 
-/// LevelDB keeps a filter for each so many bytes of blocks.
-const BASE: u64 = 2 << 10;
 /// Where LevelDB begins another table, unless it is told otherwise.
 const TABLE: u64 = 2 << 20;
 /// What a database adds to a key.
@@ -34,6 +32,8 @@ pub struct Building {
     pub restart_interval: usize,
     /// The number in a block's trailer.
     pub compression: u8,
+    /// There is a filter for each 2 to the power of so many bytes of blocks.
+    pub base_lg: u8,
 }
 
 /// Tables under construction, and what their filters would be.
@@ -166,7 +166,7 @@ impl Layout {
         self.block.clear();
         (self.entries, self.restarts, self.block_ended) = (0, 1, true);
         self.blocks += 1;
-        while self.offset / BASE > self.table_slots {
+        while self.offset >> self.building.base_lg > self.table_slots {
             self.end_filter(asking);
         }
     }
@@ -448,6 +448,7 @@ pub struct Seen {
     pub entries: u64,
     pub compression: u8,
     restarts: u64,
+    pub base_lg: u8,
     pub settings: Settings,
     pub filters: u64,
     /// The bits per key of ribbon filters, the least and the most.
@@ -466,6 +467,7 @@ impl Default for Seen {
             entries: 0,
             compression: 0,
             restarts: 0,
+            base_lg: FILTER_BASE_LG,
             settings: Settings::default(),
             filters: 0,
             ribbon: None,
@@ -526,6 +528,7 @@ pub fn read(
     let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
     let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
+    seen.base_lg = filters.map_or(seen.base_lg, |filters| filters.base_lg().min(63));
     let (mut last, mut group) = (None::<Vec<u8>>, None::<(u64, u64)>);
     seen.open = None;
     // The first group of a part may have begun before it.

@@ -849,14 +849,9 @@ class LostKeys(unittest.TestCase):
     def test_blocks_that_hold_few_keys(self):
         # Compressed, most of the cost is the minimum of 64 bits; as they are, that of the offsets.
         text = cost(by_leveldb("few", 2000, 1200, 1))
-        self.assertRegex(text, r"bits per key cost you 27.* hold only 4 keys.* Raise block_size")
-        [size, promised] = re.search(r"blocks of (\d+)\.\d KiB .* about ([\d.]+)", text).groups()
-        self.assertEqual(size, "19")
-        large = inspect(by_leveldb("large", 2000, 1200, 1, mode="large"))
-        self.assertAlmostEqual(large["total"]["bloom"]["bits_per_key_spent"], float(promised),
-                               delta=1)
+        self.assertRegex(text, r"bits per key cost you 27.* hold only 4 keys.* `leveldb-bloom advise`")
         plain = by_leveldb("few-plain", 2000, 800)
-        self.assertRegex(cost(plain), r"6 keys.* 22\.8 at best")
+        self.assertRegex(cost(plain), r" 6 keys")
         for path in plain, os.path.join(WORK, "few"):
             text, total = cost(path), inspect(path)["total"]
             bits = {r"a filter has at least 64 bits, ([\d.]+) per key": 64 * total["filters"],
@@ -874,17 +869,17 @@ class LostKeys(unittest.TestCase):
         # With small slots the offsets cost most, with slots of more than a block the minimum.
         small = by_goleveldb("base-9", 2000, 100, 9, 4096)
         text = cost(small)
-        self.assertRegex(text, r"because blocks hold .* each 512 B of blocks.* 17\.1 at best")
+        self.assertRegex(text, r"because blocks hold .* each 512 B of blocks")
+        rows = json.loads(command("advise", "--json", small).stdout)["advice"]["rows"]
+        [row] = [row for row in rows if row["present"]]
+        spent = inspect(small)["total"]["bloom"]["bits_per_key_spent"]
+        self.assertLess(abs(row["bits_per_key_spent"] / spent - 1), 0.015)
         best = inspect(by_goleveldb("base-9-best", 2000, 100, 9, 256 << 10))
         self.assertAlmostEqual(best["total"]["bloom"]["bits_per_key_spent"], 17.1, delta=0.1)
 
         large = by_goleveldb("base-13", 2000, 5000, 13, 4096)
         text = cost(large)
         self.assertRegex(text, r"because 8 KiB of blocks hold only 1\.6 .* each 8 KiB of blocks")
-        [promised] = re.search(r"blocks of 19\.\d KiB instead .* about ([\d.]+)", text).groups()
-        raised = inspect(by_goleveldb("base-13-raised", 2000, 5000, 13, 16 << 10))
-        self.assertAlmostEqual(raised["total"]["bloom"]["bits_per_key_spent"], float(promised),
-                               delta=0.5)
         self.assertIn("each 512 B to 8 KiB of blocks", cost(small, large))
 
 
@@ -2095,7 +2090,8 @@ class Ranges(unittest.TestCase):
             self.assertEqual(len(found), max(0, last - first + 1))
             self.assertEqual(self.lost(path), set(all_) - found)
             page = os.path.join(WORK, "outside.html")
-            done = command("inspect", "--html", page, path)
+            command("inspect", "--html", page, path)
+            done = command("inspect", path)
             self.assertEqual(done.returncode, 0 if len(found) == 100 else 1)
             notes = {note["topic"]: note["text"] for note in inspect(path)["notes"]}
             self.assertNotIn("lost-keys", notes)
