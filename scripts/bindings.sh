@@ -46,6 +46,16 @@ carried=$package/python/leveldb_bloom/bin
 # python_wheel COMPATIBILITY [TARGET]: a wheel in $out/wheels; for another TARGET by zig, or mingw-w64.
 python_wheel() {
   local compatibility=$1 triple=${2-} build=(build) for_target=() for_module=() built=$target/release
+  local machine=${triple%%-*} flags=
+  case $triple in
+    *-linux-gnu)
+      # zig would link an unwinder of its own. When Python ends a thread that waits for it, glibc
+      # unwinds that with libgcc's, which must find itself in the module, too.
+      flags=/lib/$machine-linux-gnu/libgcc_s.so.1
+      [ -e "$flags" ] || flags=/usr/$machine-linux-gnu/lib/libgcc_s.so.1
+      flags=-Clink-arg=$flags
+      ;;
+  esac
   case $triple in
     *-linux-*)
       # The oldest glibc that manylinux2014 knows.
@@ -66,7 +76,7 @@ python_wheel() {
       cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-shared
     cp "$built/leveldb-bloom" "$built/libleveldb_bloom.so" "$carried"
   fi
-  CARGO_TARGET_DIR=$out/build quietly maturin build --release --locked --manifest-path \
+  RUSTFLAGS=$flags CARGO_TARGET_DIR=$out/build quietly maturin build --release --locked --manifest-path \
     "$package/Cargo.toml" --compatibility "$compatibility" "${for_module[@]}" --out "$out/wheels"
   rm -rf "$carried"
 }
@@ -116,7 +126,9 @@ run_python() {
     CARGO_TARGET_DIR=$out/build cargo clippy --locked --quiet -- -D warnings
   )
   if [ "$mode" = --wheels ]; then
-    ensure_packages gcc-mingw-w64-x86-64-posix
+    local other=arm64
+    [ "$(uname -m)" != aarch64 ] || other=amd64
+    ensure_packages gcc-mingw-w64-x86-64-posix "libgcc-s1-$other-cross"
     local machine
     for machine in x86_64 aarch64; do
       python_wheel manylinux2014 $machine-unknown-linux-gnu

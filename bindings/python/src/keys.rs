@@ -133,9 +133,11 @@ fn is_a(object: &Bound<'_, PyAny>, module: &str, class: &str) -> PyResult<bool> 
     let modules = MODULES.get_or_try_init(py, || {
         PyResult::Ok(py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.unbind())
     })?;
-    match modules.bind(py).get_item(module)? {
-        Some(module) if !module.is_none() => object.is_instance(&module.getattr(class)?),
-        _ => Ok(false),
+    // While a module is being imported its classes may be missing.
+    let module = modules.bind(py).get_item(module)?;
+    match module.map(|module| module.getattr_opt(class)).transpose()?.flatten() {
+        Some(class) => object.is_instance(&class),
+        None => Ok(false),
     }
 }
 
