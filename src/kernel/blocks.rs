@@ -7,7 +7,7 @@
 //! ```
 
 use alloc::vec::Vec;
-use core::mem::{self, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
 use super::FEW;
@@ -70,10 +70,11 @@ pub(super) unsafe fn in_blocks<S: Steps>(keys: &[Key], mut f: impl FnMut(&[u32])
 ///
 /// # Safety
 /// The machine can run the kernel; there are as many hashes as keys.
+#[cfg(leveldb_bloom_avx2)]
 #[inline(always)]
 pub(super) unsafe fn hash_keys<S: Steps>(keys: &[Key], mut hashes: &mut [u32]) {
     let keep = |block: &[u32]| {
-        let all = mem::take(&mut hashes);
+        let all = core::mem::take(&mut hashes);
         let (to, later) = all.split_at_mut(block.len().min(all.len()));
         to.iter_mut().zip(block).for_each(|(to, h)| *to = *h);
         to.iter_mut().rev().zip(block.iter().rev()).take(S::LANES).for_each(|(to, h)| *to = *h);
