@@ -522,8 +522,8 @@ fn changes(now: &Row, row: &Row) -> String {
     match row.encoding {
         encoding if (encoding, bits) == (now.encoding, now.bits_per_key) => {}
         Encoding::Ribbon => changes.push(format!(
-            "use ribbon filters of {bits} bits per key (leveldb_bloom_filterpolicy_create_ribbon({bits}), or \
-             LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded)"
+            "use ribbon filters of {bits} bits per key (leveldb_bloom_filterpolicy_create_ribbon({bits}), or {})",
+            crate::explain::RIBBON
         )),
         _ => changes.push(format!("set {bits} bits per key (NewBloomFilterPolicy({bits}))")),
     }

@@ -44,6 +44,7 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
     notes.other_filters();
     notes.comparator();
     notes.no_filters();
+    notes.encodings();
     notes.match_all();
     notes.uncovered();
     notes.settings();
@@ -330,12 +331,37 @@ impl Notes<'_> {
         self.add(weight, "no-filters", text);
     }
 
+    fn encodings(&mut self) {
+        let bloom = &self.total.bloom;
+        let (ribbons, filters) = (bloom.ribbons(), bloom.filters);
+        if ribbons == 0 || ribbons == filters {
+            return;
+        }
+        let rates = match bloom.measured_apart() {
+            [Some(others), Some(ribbon)] => format!(
+                " Of absent keys {} pass the ribbon filters, and {} the others.",
+                percent(ribbon),
+                percent(others)
+            ),
+            _ => String::new(),
+        };
+        let text = format!(
+            "{} of {} are ribbon filters, {}: tables get them as they are compacted.{rates} To finish the \
+             change, write the first and the last key once more, as they are, and compact the whole range \
+             (leveldb_compact_range), with ribbon filters in force ({RIBBON}). A compaction leaves tables of \
+             the deepest level as they are unless something newer lies above them.",
+            count(ribbons),
+            plural(filters, "filter", "filters"),
+            percent(ratio(ribbons as f64, filters as f64)),
+        );
+        self.add(Weight::Note, "encodings", text);
+    }
+
     fn match_all(&mut self) {
         let all = self.total.bloom.match_all;
         if all > 0 {
             let text = format!(
-                "{} a k of 0 or of more than 30, which LevelDB takes for a format of the future: they \
-                 match every key.",
+                "{} a k of 0, of 31 or of more than 239: they match every key.",
                 plural(all, "filter has", "filters have")
             );
             self.add(Weight::Wasted, "match-all", text);
@@ -388,8 +414,11 @@ impl Notes<'_> {
         let sums = with_filters(self.reports.iter().copied());
         let bloom = &sums.bloom;
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
-        let Some(_) = sums.settings.one() else { return };
-        let configured = sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY);
+        let configured = match sums.settings.one() {
+            Some(_) => sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY),
+            None if sums.settings.differ() => return,
+            None => bloom.ribbon_bits.max() as i32,
+        };
         let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
         let Some(spent) = bloom.spent(true) else { return };
         if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
@@ -412,7 +441,7 @@ impl Notes<'_> {
             text += &format!(": a filter has at least 64 bits, {} per key", tenths(minimum));
         }
         text += &format!(
-            "; the byte that holds k takes {}, and 4 bytes of offset for each {slot} of blocks, {} of \
+            "; the last byte takes {}, and 4 bytes of offset for each {slot} of blocks, {} of \
              them without a filter, take {}.",
             tenths(8.0 / per_filter.max(0.1)),
             percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
@@ -432,7 +461,7 @@ impl Notes<'_> {
             let text = format!(
                 "Absent keys pass more often ({}) than the fill of the filters explains ({}): all bits of \
                  a key follow from one hash of 32 bits, and keys that differ little have hashes with much \
-                 in common.",
+                 in common. Ribbon filters tell them apart: {RIBBON}.",
                 percent(measured),
                 percent(estimated)
             );
@@ -539,6 +568,10 @@ pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
     reports::sums(reports.filter(known))
 }
 
+/// How a program comes to make ribbon filters.
+pub const RIBBON: &str =
+    "LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded, as by `leveldb-bloom run --ribbon`";
+
 /// So many missing tables are named.
 const NAMED: usize = 5;
 
@@ -559,8 +592,12 @@ fn slot_of(sums: &Sums) -> String {
 
 /// What a number of probes says of the bits per key: `9 or 10`.
 pub fn bits_of(sums: &Sums) -> String {
-    let settings = sums.settings;
+    let (settings, ribbon) = (sums.settings, &sums.bloom.ribbon_bits);
+    // Where no system of equations can be solved, a filter has a bit less.
     match settings.one() {
+        None if ribbon.total() > 0 && ribbon.total() == sums.bloom.filters => {
+            ribbon.max().to_string()
+        }
         None if settings.differ() => "different numbers".into(),
         None => "a number not known".into(),
         Some(least) if least == settings.most => least.to_string(),

@@ -178,19 +178,27 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
             },
         ));
     }
+    if bloom.ribbons() > 0 {
+        figures.push(("encoding", encodings(sums)));
+    }
     let probes: Vec<_> = bloom.probes.0.keys().map(u64::to_string).collect();
-    figures.push(("probes, k", probes.join(", ")));
+    if !probes.is_empty() {
+        figures.push(("probes, k", probes.join(", ")));
+    }
     let spent = match bloom.spent(data) {
         Some(spent) if data => format!("{} spent", tenths(spent)),
         Some(spent) => format!("about {} spent", tenths(spent)),
         None => format!("what is spent is {NOT_KNOWN}"),
     };
     figures.push(("bits per key", format!("{} set, {spent}", explain::bits_of(sums))));
-    figures.push(("fill", format!("{} of the bits are set", percent(bloom.fill()))));
+    let of = if bloom.ribbons() > 0 { " of LevelDB's own filters" } else { "" };
+    if bloom.bloom_bits > 0 {
+        figures.push(("fill", format!("{} of the bits{of} are set", percent(bloom.fill()))));
+    }
     figures.push((
         "false positives",
         match bloom.asked {
-            0 => format!("{} estimated from the fill", percent(bloom.estimated())),
+            0 => format!("{} estimated from the filters' bits", percent(bloom.estimated())),
             asked => format!(
                 "{} estimated, {} measured with {} absent keys",
                 percent(bloom.estimated()),
@@ -213,6 +221,24 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
         figures.push(("keys", lost));
     }
     figures
+}
+
+/// How many filters, in how many tables, have each encoding: `ribbon 10 (5 filters in 1 table), ...`.
+pub fn encodings(sums: &Sums) -> String {
+    let bloom = &sums.bloom;
+    let bits: Vec<_> = bloom.ribbon_bits.0.keys().map(u64::to_string).collect();
+    let each = bloom.encodings.0.iter().map(|(encoding, filters)| {
+        let (tables, filters) =
+            (bloom.tables.0.get(encoding), plural(*filters, "filter", "filters"));
+        let tables = plural(tables.copied().unwrap_or(0), "table", "tables");
+        let of = if *encoding == "ribbon" {
+            format!(" of {} bits", bits.join(", "))
+        } else {
+            String::new()
+        };
+        format!("{encoding}{of} ({filters} in {tables})")
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// How many data blocks could not be read; nothing where all could.

@@ -4,7 +4,7 @@
 //! and a hundred thousand others that share all but its end. The hash begins with the key's length
 //! and goes on from front to back, so that of keys of one length it is the same as far as they are.
 
-use leveldb_bloom::{BLOOM_SEED, hash, hash_may_match, key_may_match};
+use leveldb_bloom::{BLOOM_SEED, Ribbon, hash, hash_may_match, key_may_match};
 
 /// For short keys nothing is gained: they take less time than what they share would save.
 const LONG: usize = 1024;
@@ -51,10 +51,15 @@ impl Hashes {
         for length in &mut self.lengths {
             length.same = length.same.min(shared);
         }
-        match key.len() < LONG {
-            true => key_may_match(key, filter),
-            false => hash_may_match(self.hash_of(key), filter),
+        if key.len() < LONG {
+            return key_may_match(key, filter);
         }
+        // Another hash, which cannot go on where keys differ.
+        if Ribbon::parse(filter).is_some() {
+            self.hashed += key.len() as u64;
+            return key_may_match(key, filter);
+        }
+        hash_may_match(self.hash_of(key), filter)
     }
 
     /// The hash of a long key.

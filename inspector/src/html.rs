@@ -172,8 +172,10 @@ fn plots(findings: &Findings) -> String {
         return String::new();
     }
     let mut text = String::from("<h2>Plots</h2>\n<div class=\"plots\">\n");
-    text +=
-        &panel("Filters by fill", &bars("share of bits set", "filters", &fill_rows(total), count));
+    if total.bloom.bloom_bits > 0 {
+        let rows = fill_rows(total);
+        text += &panel("Filters by fill", &bars("share of bits set", "filters", &rows, count));
+    }
     if findings.data {
         text += &panel("Filters by keys", &bars("keys", "filters", &keys_rows(total), count));
     }
@@ -404,7 +406,7 @@ fn split(total: &Sums) -> String {
     let all = bloom.block_bytes as f64 * 8.0;
     let parts = [
         ("bits of filters", bloom.bits as f64, "var(--bar)"),
-        ("the byte of k", bloom.filters as f64 * 8.0, "var(--bar2)"),
+        ("the last byte", bloom.filters as f64 * 8.0, "var(--bar2)"),
         ("offsets of filters", full as f64 * 32.0, "var(--bar3)"),
         ("offsets of empty slots", total.empty_slots as f64 * 32.0, "var(--bar4)"),
     ];

@@ -205,11 +205,11 @@ fn ordered_keys(advice: &Advice) -> Option<Note> {
     let pass = advice.rows.iter().find(|row| row.present)?.neighbours_pass?;
     let text = format!(
         "Absent keys beside present ones pass the filters {} of the time, because keys are {}, which LevelDB's \
-         hash hardly tells apart: use ribbon filters (leveldb_bloom_filterpolicy_create_ribbon, or \
-         LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded); `leveldb-bloom advise` says what that and \
-         other settings bring.",
+         hash hardly tells apart: use ribbon filters (leveldb_bloom_filterpolicy_create_ribbon, or {}); \
+         `leveldb-bloom advise` says what that and other settings bring.",
         percent(pass),
-        advice.kind
+        advice.kind,
+        explain::RIBBON
     );
     let is_worth = advice.ordered && pass > 0.03;
     is_worth.then_some(Note { weight: Weight::Wasted, topic: "ordered-keys", text })
@@ -310,7 +310,10 @@ fn histograms(sums: &Sums, data: bool) -> String {
     if sums.bloom.filters == 0 {
         return String::new();
     }
-    let mut text = format!("\nFilters by fill\n{}", histogram(&fill_rows(sums)));
+    let mut text = match sums.bloom.bloom_bits {
+        0 => String::new(),
+        _ => format!("\nFilters by fill\n{}", histogram(&fill_rows(sums))),
+    };
     if data {
         let _ = write!(text, "\nFilters by keys\n{}", histogram(&keys_rows(sums)));
     }
@@ -404,6 +407,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
     let bloom = &sums.bloom;
     let keys = &bloom.keys_per_filter;
     let of_data = |value: u64| data.then_some(value);
+    let [others_measured, ribbon_measured] = bloom.measured_apart();
     let settings = sums.settings.one().map(|least| json!([least, sums.settings.most]));
     let filters = (bloom.filters > 0).then(|| {
         json!({
@@ -411,6 +415,9 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
             "bits": bloom.bits,
             "bits_set": bloom.bits_set,
             "fill": bloom.fill(),
+            "encodings": bloom.encodings.0,
+            "tables_by_encoding": bloom.tables.0,
+            "ribbon_bits": bloom.ribbon_bits.0,
             "fill_histogram": (0..FILL_STEPS).map(|step| bloom.fill.get(step)).collect::<Vec<_>>(),
             "probes": bloom.probes.0,
             "match_all": bloom.match_all,
@@ -425,6 +432,7 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
             "estimated_keys": bloom.estimated_keys,
             "false_positive_rate_estimated": bloom.estimated(),
             "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),
+            "measured_by_encoding": { "bloom": others_measured, "ribbon": ribbon_measured },
             "absent_keys_asked": bloom.asked,
             "absent_keys_passed": bloom.yes,
             "keys_checked": of_data(bloom.keys_checked),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, bloom_hash, key_may_match};
+use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, Ribbon, bloom_hash, key_may_match};
 use leveldb_bloom_table::{
     BlockHandle, Buffers, Comparison, Error, Filters, KeyFormat, KeyKind, Table,
 };
@@ -69,11 +69,31 @@ impl Step {
 struct Asked {
     number: u64,
     bits: u64,
-    probes: u32,
-    positions: Vec<u64>,
-    /// At each position.
-    bits_found: Vec<u8>,
+    #[serde(flatten)]
+    how: How,
     maybe: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "encoding", rename_all = "lowercase")]
+enum How {
+    Bloom {
+        probes: u32,
+        positions: Vec<u64>,
+        /// At each position.
+        bits_found: Vec<u8>,
+    },
+    Ribbon {
+        slots: u64,
+        slot_bits: u32,
+        seed: u8,
+        hash_hex: String,
+        row: Vec<u64>,
+        /// In each slot of the row.
+        values: Vec<u16>,
+        sum: u16,
+        wanted: u16,
+    },
 }
 
 #[derive(Serialize)]
@@ -453,13 +473,29 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
 }
 
 fn ask(number: u64, filter: &[u8], key: &[u8]) -> Asked {
+    let maybe = key_may_match(key, filter);
+    if let Some(ribbon) = Ribbon::parse(filter) {
+        let probe = ribbon.probe(key);
+        let row: Vec<_> = probe.slots().collect();
+        let how = How::Ribbon {
+            slots: ribbon.slots(),
+            slot_bits: ribbon.result_bits(),
+            seed: ribbon.seed(),
+            hash_hex: format!("{:016x}", probe.hash),
+            values: row.iter().map(|slot| ribbon.slot(*slot)).collect(),
+            row,
+            sum: probe.sum,
+            wanted: probe.wanted,
+        };
+        return Asked { number, bits: (filter.len() as u64 - 1) * 8, how, maybe };
+    }
     let (&probes, array) = filter.split_last().unwrap_or((&0, filter));
     let (probes, bits) = (u32::from(probes), array.len() as u64 * 8);
     let counted = if probes > MAX_PROBES { 0 } else { probes };
     let positions: Vec<_> = Positions::new(bloom_hash(key), counted, bits).collect();
     let set = |at: &u64| array.get(*at as usize / 8).map_or(0, |byte| byte >> (at % 8) & 1);
     let bits_found = positions.iter().map(set).collect();
-    Asked { number, bits, probes, positions, bits_found, maybe: key_may_match(key, filter) }
+    Asked { number, bits, how: How::Bloom { probes, positions, bits_found }, maybe }
 }
 
 /// The newest entry of the key in a block.
@@ -642,16 +678,34 @@ fn step_text(step: &Step, visit: &Visit) -> String {
             return text + &wrap(&why, "  ");
         }
     }
-    if let Some(Asked { number, bits, probes, positions, bits_found, maybe }) = &step.filter {
-        let _ = writeln!(text, "  filter {}, {} bits, k = {probes}", count(*number), count(*bits));
-        let found = positions.iter().zip(bits_found).map(|(at, set)| format!("{at}:{set}"));
-        let found: Vec<_> = found.collect();
-        if !found.is_empty() {
-            text += &wrap(&found.join(" "), "  position:bit  ");
+    if let Some(Asked { number, bits, how, maybe }) = &step.filter {
+        let _ = write!(text, "  filter {}, {} bits, ", count(*number), count(*bits));
+        match how {
+            How::Bloom { probes, positions, bits_found } => {
+                let _ = writeln!(text, "k = {probes}");
+                let found = positions.iter().zip(bits_found).map(|(at, set)| format!("{at}:{set}"));
+                let found: Vec<_> = found.collect();
+                if !found.is_empty() {
+                    text += &wrap(&found.join(" "), "  position:bit  ");
+                }
+            }
+            How::Ribbon { slots, slot_bits, seed, hash_hex, row, values, sum, wanted } => {
+                let of = count(*slots);
+                let _ = writeln!(text, "ribbon: {of} slots of {slot_bits} bits, seed {seed}");
+                let bits = |value: &u16| format!("{value:0len$b}", len = *slot_bits as usize);
+                let found =
+                    row.iter().zip(values).map(|(at, value)| format!("{at}:{}", bits(value)));
+                text += &wrap(&found.collect::<Vec<_>>().join(" "), "  slot:bits  ");
+                let (sum, wanted) = (bits(sum), bits(wanted));
+                let _ = writeln!(text, "  their sum {sum}, wanted {wanted} (hash {hash_hex})");
+            }
         }
-        let answer = match maybe {
-            true => "maybe: the block is read",
-            false => "no: the block is not read",
+        let answer = match (maybe, how) {
+            (true, _) => "maybe: the block is read",
+            (false, How::Bloom { .. }) => "no: the block is not read",
+            (false, How::Ribbon { .. }) => {
+                "no: the block is not read (by a LevelDB that does not know ribbon filters, it is)"
+            }
         };
         let _ = writeln!(text, "  the filter says {answer}");
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use leveldb_bloom::{FilterInfo, POLICY_NAME};
+use leveldb_bloom::{Encoding, FilterInfo, POLICY_NAME};
 use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, KeyFormat, KeyKind, Kind,
     MAX_EXPANSION, Part, ReadAt, Table, is_another_format,
@@ -370,8 +370,9 @@ impl Scan {
         self.end_group(filters.as_ref());
         self.end_range(last_block);
         self.judge_format();
+        let bloom = &mut self.report.sums.bloom;
+        bloom.encodings.0.keys().for_each(|encoding| bloom.tables.count(encoding));
         if self.report.problem_count == 0 {
-            let bloom = &mut self.report.sums.bloom;
             (bloom.whole_block_bytes, bloom.whole_keys) = (bloom.block_bytes, bloom.keys_checked);
         }
         self.outside.append(&mut self.report.lost);
@@ -415,7 +416,7 @@ impl Scan {
             let info = FilterInfo::of(filter);
             sums.bloom.add_filter(&info, filter.len(), filter.len() as f64);
             // What is certain even where the number of keys is not known.
-            if info.probes <= leveldb_bloom::MAX_PROBES {
+            if info.encoding == Encoding::Bloom && info.probes <= leveldb_bloom::MAX_PROBES {
                 let of_probes = of_probes(info.probes.max(1));
                 sums.settings.least = sums.settings.least.max(of_probes.least);
                 sums.settings.most = sums.settings.most.min(of_probes.most);
@@ -601,15 +602,16 @@ impl Scan {
             let bloom = &mut self.report.sums.bloom;
             bloom.keys_per_filter.count(entries);
             if !filter.is_empty() && entries > 0 {
-                let bits = (filter.len() as u64 - 1) * 8;
-                let probes = u32::from(filter[filter.len() - 1]);
-                self.report.sums.settings.saw(bits, probes, entries);
+                let info = FilterInfo::of(filter);
+                if info.encoding == Encoding::Bloom {
+                    self.report.sums.settings.saw(info.bits, info.probes, entries);
+                }
                 let per_byte = self.hashed_per_byte / self.keys.mean_len().max(1.0);
                 let per_byte = self.absent_per_byte.min(per_byte);
                 let count = (filter.len() as f64 * per_byte).ceil() as u64;
                 if count > 0 {
                     let (asked, yes) = self.absent.ask(filter, &self.keys, count);
-                    bloom.add_answers(&FilterInfo::of(filter), filter.len() as f64, asked, yes);
+                    bloom.add_answers(&info, filter.len() as f64, asked, yes);
                 }
             }
         }

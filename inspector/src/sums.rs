@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use derive_more::AddAssign;
-use leveldb_bloom::{FilterInfo, probes_for};
+use leveldb_bloom::{Encoding, FilterInfo, probes_for};
 use leveldb_bloom_table::Compression;
 use serde::Serialize;
 
@@ -48,8 +48,13 @@ pub struct Sums {
 #[derive(Clone, Default, AddAssign)]
 pub struct BloomSums {
     pub filters: u64,
-    /// Filters with a k of 0 or above 30, which match every key.
+    /// Filters of neither encoding, which match every key.
     pub match_all: u64,
+    /// The others, by encoding, and the tables that have such filters.
+    pub encodings: Counts<&'static str>,
+    pub tables: Counts<&'static str>,
+    /// Ribbon filters by the bits of a slot.
+    pub ribbon_bits: Counts,
     pub filter_bytes: u64,
     /// The filter blocks that they are in, as stored, with trailers.
     pub block_bytes: u64,
@@ -57,6 +62,9 @@ pub struct BloomSums {
     pub whole_block_bytes: u64,
     pub whole_keys: u64,
     pub bits: u64,
+    /// Without those of ribbon filters, of which a half is set, whatever they hold. So with all that
+    /// follows from k.
+    pub bloom_bits: u64,
     pub bits_set: u64,
     pub keys_per_filter: Counts,
     pub probes: Counts,
@@ -69,6 +77,8 @@ pub struct BloomSums {
     pub asked: u64,
     pub yes: u64,
     pub asked_filters: AskedFilters,
+    /// The ribbon filters among these.
+    pub asked_ribbon: AskedFilters,
     pub keys_checked: u64,
     pub keys_lost: u64,
     /// From the filters alone, where no data was read.
@@ -91,10 +101,20 @@ impl BloomSums {
         self.filters += 1;
         self.filter_bytes += len as u64;
         self.bits += info.bits;
-        self.bits_set += info.bits_set;
-        self.probes.count(u64::from(info.probes));
-        self.match_all += u64::from(!(1..=leveldb_bloom::MAX_PROBES).contains(&info.probes));
-        self.fill.count(((info.fill * FILL_STEPS as f64) as u64).min(FILL_STEPS - 1));
+        let probes = u64::from(info.probes);
+        if info.encoding == Encoding::Ribbon {
+            self.encodings.count("ribbon");
+            self.ribbon_bits.count(probes);
+        } else {
+            self.bloom_bits += info.bits;
+            self.bits_set += info.bits_set;
+            self.probes.count(probes);
+            self.fill.count(((info.fill * FILL_STEPS as f64) as u64).min(FILL_STEPS - 1));
+            match info.probes {
+                1..=leveldb_bloom::MAX_PROBES => self.encodings.count("bloom"),
+                _ => self.match_all += 1,
+            }
+        }
         self.estimated_rate += info.false_positive_rate * weight;
         self.weight += weight;
         if info.estimated_keys.is_finite() {
@@ -109,11 +129,17 @@ impl BloomSums {
         }
         self.asked += asked;
         self.yes += yes;
-        let (sums, estimated) = (&mut self.asked_filters, info.false_positive_rate);
-        sums.measured_rate += ratio(yes as f64, asked as f64) * weight;
-        sums.estimated_rate += estimated * weight;
-        sums.weight += weight;
-        sums.variance += estimated.max(1e-6) / asked as f64 * weight * weight;
+        let estimated = info.false_positive_rate;
+        let answers = AskedFilters {
+            measured_rate: ratio(yes as f64, asked as f64) * weight,
+            estimated_rate: estimated * weight,
+            weight,
+            variance: estimated.max(1e-6) / asked as f64 * weight * weight,
+        };
+        if info.encoding == Encoding::Ribbon {
+            self.asked_ribbon += answers.clone();
+        }
+        self.asked_filters += answers;
     }
 
     /// Bits per key, offsets and all; nothing where no table's keys are known. `data` says whether
@@ -127,7 +153,7 @@ impl BloomSums {
     }
 
     pub fn fill(&self) -> f64 {
-        ratio(self.bits_set as f64, self.bits as f64)
+        ratio(self.bits_set as f64, self.bloom_bits as f64)
     }
 
     pub fn estimated(&self) -> f64 {
@@ -136,6 +162,18 @@ impl BloomSums {
 
     pub fn measured(&self) -> f64 {
         ratio(self.asked_filters.measured_rate, self.asked_filters.weight)
+    }
+
+    pub fn ribbons(&self) -> u64 {
+        self.ribbon_bits.total()
+    }
+
+    /// The measured rates of filters that are no ribbon filters, and of those that are.
+    pub fn measured_apart(&self) -> [Option<f64>; 2] {
+        let (all, ribbon) = (&self.asked_filters, &self.asked_ribbon);
+        let others = (all.measured_rate - ribbon.measured_rate, all.weight - ribbon.weight);
+        [others, (ribbon.measured_rate, ribbon.weight)]
+            .map(|(rate, weight)| (weight > 0.0).then(|| (rate / weight).max(0.0)))
     }
 
     /// What the fill of the filters that were asked explains, and how far off chance alone may be.

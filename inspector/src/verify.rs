@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::figures::encodings;
 use crate::find::{Database, find};
 use crate::reports::{
     self, KEPT, fate_of_unused, no_tables, problems, status, sums, unused, worth_of_named,
@@ -130,7 +131,7 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let damaged = reports.iter().filter(|r| r.is_wrong() && r.is_damaged()).count();
     let unread = reports.iter().filter(|r| r.is_unread() && !r.is_damaged()).count();
     let read = format!(
-        "{}, {}, {}{}: {} read, {} of them checked against filters",
+        "{}, {}, {}{}: {} read, {} of them checked against filters{}",
         plural(total.tables, "table", "tables"),
         bytes(total.file_bytes),
         plural(total.data_blocks, "data block", "data blocks"),
@@ -144,6 +145,10 @@ fn summary(reports: &[Report], databases: &[&Database]) -> String {
         },
         plural(total.entries, "entry", "entries"),
         count(total.bloom.keys_checked),
+        match total.bloom.ribbons() {
+            0 => String::new(),
+            _ => format!(": {}", encodings(&total)),
+        },
     );
     // What was not seen is neither lost nor right.
     let all = damaged + unread == 0;
@@ -221,6 +226,7 @@ fn table_json(report: &Report) -> Value {
     value["entries"] = json!(sums.entries);
     value["keys_checked"] = json!(sums.bloom.keys_checked);
     value["keys_lost"] = json!(report.keys_lost());
+    value["encodings"] = json!(sums.bloom.encodings.0);
     value["keys_outside"] = json!(sums.keys_outside);
     value
 }

@@ -128,8 +128,8 @@ impl<'a> Filters<'a> {
         self.filter(usize::try_from(self.number_for(block_offset)).ok()?)
     }
 
-    /// Whether LevelDB would read the data block at `block_offset` for `user_key`, where the
-    /// filters are those of its own policy.
+    /// Whether a Get would read the data block at `block_offset` for `user_key`, where the filters are
+    /// LevelDB's own or ribbon filters. (LevelDB by itself takes the latter for a match for every key.)
     #[must_use]
     pub fn may_match(&self, block_offset: u64, user_key: &[u8]) -> bool {
         self.filter_for(block_offset)

@@ -69,12 +69,13 @@ def inspect(*paths):
 class Bloom:
     """Filters by the C library."""
 
-    def __init__(self, bits_per_key=10):
+    def __init__(self, bits_per_key=10, create="leveldb_bloom_policy_create"):
         self.c = ctypes.CDLL(LIBRARY)
-        self.c.leveldb_bloom_policy_create.restype = ctypes.c_void_p
+        create = getattr(self.c, create)
+        create.restype = ctypes.c_void_p
         self.c.leveldb_bloom_create_filter.restype = ctypes.POINTER(ctypes.c_char)
         self.c.leveldb_bloom_key_may_match.restype = ctypes.c_uint8
-        self.policy = ctypes.c_void_p(self.c.leveldb_bloom_policy_create(bits_per_key))
+        self.policy = ctypes.c_void_p(create(bits_per_key))
 
     def create(self, keys):
         array = (ctypes.c_char_p * len(keys))(*keys)
@@ -883,6 +884,157 @@ class LostKeys(unittest.TestCase):
         self.assertIn("each 512 B to 8 KiB of blocks", cost(small, large))
 
 
+class Ribbon(unittest.TestCase):
+    """Ribbon filters, alone and among LevelDB's own."""
+
+    PROGRAM = """if True:
+        import plyvel, sys
+        db = plyvel.DB(sys.argv[1], create_if_missing=True, bloom_filter_bits=10, compression=None)
+        for i in map(int, sys.argv[2:]): db.put(b"key%08d" % i, b"%d" % (i * 7919) * 12)
+        db.compact_range(start=b"k", stop=b"l")
+        db.close()"""
+
+    def written(self, path, numbers, encoding):
+        run("/usr/bin/python3", "-c", self.PROGRAM, path, *map(str, numbers),
+            env={**os.environ, "LD_PRELOAD": LIBRARY, "LEVELDB_BLOOM_ENCODING": encoding})
+
+    def last_bytes(self, found):
+        """Those of the filters that are in use, read from the files."""
+        of_tables = [tables.Table(read(each["path"])).filters() for each in found["tables"] if not each["unused"]]
+        return [[filter_[-1] for filter_ in filters if filter_] for filters in of_tables]
+
+    def test_a_database_in_the_middle_of_its_change(self):
+        path = folder("ribbon-changing")
+        self.written(path, range(5000), "bloom")
+        self.written(path, range(5000, 8000), "ribbon")
+        # A compaction alone changes nothing where nothing lies above.
+        self.written(path, [], "ribbon")
+        found = inspect(path)
+        last = self.last_bytes(found)
+        kinds = collections.Counter("ribbon" if byte > 30 else "bloom" for byte in sum(last, []))
+        in_tables = collections.Counter(
+            kind for each in last for kind in {"ribbon" if byte > 30 else "bloom" for byte in each})
+        self.assertEqual(len(kinds), 2)
+        bloom = found["total"]["bloom"]
+        self.assertEqual(bloom["encodings"], kinds)
+        self.assertEqual(bloom["tables_by_encoding"], in_tables)
+        slots = collections.Counter(str(byte // 16 - 1) for byte in sum(last, []) if byte > 30)
+        self.assertEqual(bloom["ribbon_bits"], slots)
+        self.assertEqual((bloom["match_all"], bloom["keys_checked"], bloom["keys_lost"]), (0, 8000, 0))
+        # What follows from k is that of LevelDB's filters alone.
+        self.assertEqual(bloom["probes"], {"6": kinds["bloom"]})
+        self.assertEqual(sum(bloom["fill_histogram"]), kinds["bloom"])
+        filters = sum((tables.Table(read(each["path"])).filters() for each in found["tables"]), [])
+        self.assertEqual(bloom["bits_set"], sum(
+            bin(byte).count("1") for filter_ in filters if filter_ and filter_[-1] < 31 for byte in filter_[:-1]))
+        least, most = bloom["bits_per_key_set"]
+        self.assertTrue(least <= 10 <= most < 13, (least, most))
+        rates = bloom["measured_by_encoding"]
+        self.assertLess(rates["ribbon"], 0.002)
+        self.assertGreater(rates["bloom"], 0.004)
+        [note] = [note["text"] for note in found["notes"] if note["topic"] == "encodings"]
+        share = 100 * kinds["ribbon"] / kinds.total()
+        self.assertIn(f"{kinds['ribbon']} of {kinds.total()} filters are ribbon filters, {share:.1f} %", note)
+        for cure in "leveldb_compact_range", "LEVELDB_BLOOM_ENCODING=ribbon", "run --ribbon":
+            self.assertIn(cure, note)
+        text = command("inspect", path).stdout
+        self.assertRegex(text, rf"  encoding +bloom \({kinds['bloom']} filters in {plural(in_tables['bloom'])}\), "
+                               rf"ribbon of [0-9, ]+ bits \({kinds['ribbon']} filters in {plural(in_tables['ribbon'])}\)\n")
+        self.assertIn("of the bits of LevelDB's own filters are set", text)
+        done = command("verify", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"8,000 of them checked against filters: bloom ({kinds['bloom']} filters in ",
+                      " ".join(done.stdout.split()))
+        checked = [each["encodings"] for each in json.loads(command("verify", "--json", path).stdout)["tables"]]
+        self.assertEqual(sum(map(collections.Counter, checked), collections.Counter()), kinds)
+
+        # As the note has it.
+        self.written(path, [0, 7999], "ribbon")
+        found = inspect(path)
+        bloom = found["total"]["bloom"]
+        filters = sum(self.last_bytes(found), [])
+        self.assertEqual(bloom["encodings"], {"ribbon": len(filters)})
+        self.assertNotIn("encodings", {note["topic"] for note in found["notes"]})
+        self.assertEqual((bloom["keys_checked"], bloom["keys_lost"]), (8000, 0))
+        self.assertLess(bloom["false_positive_rate_measured"], 0.002)
+        self.assertGreater(bloom["absent_keys_passed"], 0)
+        self.assertAlmostEqual(bloom["false_positive_rate_estimated"], 2 ** -10, delta=0.0002)
+        page = os.path.join(WORK, "ribbon.html")
+        command("inspect", "--html", page, path)
+        for text in command("inspect", path).stdout, command("inspect", "--quick", path).stdout, read(page).decode():
+            self.assertNotRegex(text, "Filters by fill|of the bits|probes, k")
+            self.assertIn("10 set", text)
+        quick = json.loads(command("inspect", "--quick", "--json", path).stdout)["total"]["bloom"]
+        self.assertAlmostEqual(quick["estimated_keys"] / 8000, 1, delta=0.05)
+
+    def test_keys_that_a_damaged_filter_loses_are_named(self):
+        create = Bloom(10, "leveldb_bloom_policy_create_ribbon").create
+        # Long keys are hashed in another way.
+        for name, all_ in ("short", keys(0, 400)), ("long", [b"k" * 2000 + key for key in keys(0, 400)]):
+            path = written(f"ribbon-lost-{name}/000005.ldb", table(all_, create))
+            self.assertEqual({byte // 16 for byte in sum(self.last_bytes(inspect(path)), [])} - {10, 11}, set())
+            self.assertEqual(command("verify", path).returncode, 0)
+            lost = lose(path)
+            self.assertGreater(len(lost), 1)
+            done = command("verify", "--json", "--limit", "1000", path)
+            self.assertEqual(done.returncode, 1)
+            [found] = json.loads(done.stdout)["tables"]
+            self.assertEqual([bytes.fromhex(key["key_hex"]).decode() for key in found["lost"]], lost)
+            self.assertEqual(inspect(path)["total"]["bloom"]["keys_lost"], len(lost))
+            [step] = json.loads(command("probe", "--json", path, lost[0]).stdout)["tables"][0]["blocks"]
+            self.assertEqual((step["read"], step["entry"] is None), (False, False))
+
+    def test_last_bytes(self):
+        for last in 0, 1, 30, 31, 32, 100, 239, 240, 247, 255:
+            # Too short for a ribbon, or long enough; a bloom filter has all bits set, a ribbon none.
+            for size in 7, 20:
+                filter_ = bytes([255 if last < 31 else 0]) * size + bytes([last])
+                path = written("ribbon-last/000005.ldb", table(keys(0, 80), lambda _, it=filter_: it, each=40))
+                kind = "bloom" if 1 <= last <= 30 else "ribbon" if 32 <= last <= 239 and size > 7 else None
+                bloom = inspect(path)["total"]["bloom"]
+                # With many bits hardly any key matches, as in another format.
+                if kind == "ribbon":
+                    self.assertEqual(command("verify", path).returncode, 1 if last == 32 else 2)
+                    continue
+                wanted = 2 * (kind is not None)
+                self.assertEqual(bloom["encodings"], {kind: wanted} if kind else {}, last)
+                self.assertEqual(bloom["match_all"], 2 - wanted, (last, size))
+                self.assertEqual(command("verify", path).returncode, 0)
+
+    def test_probe(self):
+        """The examples of docs/ribbon.md."""
+        create = Bloom(10, "leveldb_bloom_policy_create_ribbon").create
+        path = written("ribbon-probe/000005.ldb", table([b"hello", b"world"], create))
+        for key, row, sum_, wanted in (("hello", [0, 1, 2, 4, 5], 0b0011111101, 0b0011111101),
+                                       ("absent", [3, 5], 0, 0b0110100001)):
+            done = json.loads(command("probe", "--json", path, key).stdout)
+            [step] = done["tables"][0]["blocks"]
+            values = dict(enumerate([0b0110111110, 0b0101000011]))
+            self.assertEqual(step["filter"], {
+                "number": 0, "bits": 64, "encoding": "ribbon", "slots": 6, "slot_bits": 10, "seed": 0,
+                "hash_hex": {"hello": "9555e8555c62dcfd", "absent": "1b676af97710c5a1"}[key], "row": row,
+                "values": [values.get(slot, 0) for slot in row], "sum": sum_, "wanted": wanted,
+                "maybe": key == "hello"})
+            self.assertEqual(step["read"], key == "hello")
+        text = " ".join(command("probe", path, "hello").stdout.split())
+        self.assertIn("filter 0, 64 bits, ribbon: 6 slots of 10 bits, seed 0 slot:bits 0:0110111110 1:0101000011 "
+                      "2:0000000000 4:0000000000 5:0000000000 their sum 0011111101, wanted 0011111101 (hash "
+                      "9555e8555c62dcfd) the filter says maybe", text)
+        self.assertIn("does not know ribbon filters", command("probe", path, "absent").stdout)
+        # A band.
+        numbers = [struct.pack(">Q", i) for i in range(1000)]
+        path = written("ribbon-probe-band/000005.ldb", table(numbers, create, each=1000))
+        [step] = json.loads(command("probe", "--json", path, "--hex", numbers[7].hex()).stdout)["tables"][0]["blocks"]
+        asked = step["filter"]
+        self.assertEqual((asked["hash_hex"], asked["slots"], asked["seed"]), ("f8c0126b89b4fafc", 1045, 0))
+        bits = 0x63d94474b1e8f9b445aaa7704282e9
+        self.assertEqual(asked["row"], [8 * 14 + i for i in range(120) if bits >> i & 1] + [1041, 1042, 1043])
+        value = 0
+        for slot in asked["values"]:
+            value ^= slot
+        self.assertEqual((value, asked["sum"], asked["maybe"]), (asked["wanted"], asked["wanted"], True))
+
+
 class Damage(unittest.TestCase):
     """Any bytes get an answer or a message."""
 
@@ -984,6 +1136,10 @@ class Damage(unittest.TestCase):
             self.assertEqual(table["keys_checked"], 200, i)
             # A record that seems cut off is no damage: LevelDB opens the database without it.
             self.assertTrue(found["manifest_errors"] and not found["sound"] or table["unused"], i)
+
+
+def plural(tables_):
+    return f"{tables_} table" + ("s" if tables_ > 1 else "")
 
 
 def keys(first, end):
@@ -2793,6 +2949,7 @@ class Notes(unittest.TestCase):
         sparse = [b"key%08d" % (7 * number) for number in range(52428)]
         often = self.notes("rate", table(sparse, each=52428))
         self.assertRegex(often.get("rate", ""), r"Absent keys pass more often \(3\.\d+ %\)")
+        self.assertIn("LEVELDB_BLOOM_ENCODING=ribbon", often["rate"])
         self.assertNotIn("rate", self.notes("rate", table(sparse[:52000], each=52000)))
 
     def test_the_deepest_level(self):
@@ -2865,7 +3022,7 @@ class Reports(unittest.TestCase):
             if way:
                 self.assertEqual(parts, [])
                 continue
-            bits = {"bits of filters": bloom["bits"], "the byte of k": 8 * total["filters"],
+            bits = {"bits of filters": bloom["bits"], "the last byte": 8 * total["filters"],
                     "offsets of filters": 32 * total["filters"],
                     "offsets of empty slots": 32 * total["empty_slots"]}
             self.assertEqual([name for _, _, name, _ in parts], list(bits))
@@ -3052,8 +3209,9 @@ class Reports(unittest.TestCase):
         path = by_leveldb("names", 2000, 100)
         [lost, *_] = lose(table_of(path))
         damaged = written("names-damaged.ldb", b"no table")
-        for way, args in (("inspect", [path, damaged]), ("verify", [path, damaged]),
-                          ("probe", [path, lost]), ("get", [path, lost]), ("advise", [path]), ("size", ["--rate", "1%"])):
+        ribbon = written("names-ribbon.ldb", table(keys(0, 9), Bloom(10, "leveldb_bloom_policy_create_ribbon").create))
+        for way, args in (("inspect", [path, damaged, ribbon]), ("verify", [path, damaged, ribbon]),
+                          ("probe", [path, lost]), ("probe", [ribbon, "key00000000"]), ("get", [path, lost]), ("advise", [path]), ("size", ["--rate", "1%"])):
             found = names(json.loads(command(way, "--json", *args).stdout))
             self.assertGreater(len(found), 6)
             help_ = command(way, "--help").stdout
