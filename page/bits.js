@@ -176,7 +176,7 @@ class Bits {
         const width = 8 * cell - space;
         pen.textAlign = "left";
         pen.fillStyle = ink.soft;
-        pen.fillText(i === last ? `k = ${byte}` : String(i), x + 1, y + cell + 2);
+        pen.fillText(i < last ? String(i) : ribbonBits(filter) ? `r = ${ribbonBits(filter)}` : `k = ${byte}`, x + 1, y + cell + 2);
         pen.textAlign = "right";
         pen.fillText(byte.toString(16).padStart(2, "0"), x + width - 1, y + cell + 2);
       });

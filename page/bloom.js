@@ -65,6 +65,15 @@ class Bloom {
     );
   }
 
+  // The length of a filter of `each` of the keys that are present, and for each absent key whether it
+  // passes the filter of those around it.
+  passes(present, absent, keyLength, each, bitsPerKey, ribbon) {
+    const answers = new Uint8Array(absent.length / keyLength);
+    const length = this.with([present, absent, answers], (wasm, ...args) =>
+      wasm.passes(keyLength, each, bitsPerKey, ribbon, ...args), answers);
+    return { length, answers };
+  }
+
   falsePositiveRate(filter) {
     return this.with([filter], (wasm, ...args) => wasm.false_positive_rate(...args));
   }

@@ -115,7 +115,11 @@ class FilePart {
     if (table.maker !== "") note.push(`It is a table of ${table.maker}, whose filters may be of a format of its own under LevelDB's name.`);
     if (table.policy === "") note.push("It has no filters: it was written without a filter policy.");
     else if (table.otherFormat && table.policy === POLICY) note.push("Its keys do not match its filters: these are of another format under LevelDB's name, or were made wrongly.");
-    else if (table.policy === POLICY) note.push("Its filters are LevelDB's own bloom filters.");
+    else if (table.policy === POLICY) {
+      const ribbons = made.filter(({ ribbon }) => ribbon > 0).length;
+      const all = ribbons === made.length ? "Its filters are" : `${grouped(ribbons)} of its ${plural(made.length, "filter")} are`;
+      note.push(ribbons === 0 ? "Its filters are LevelDB's own bloom filters." : `${all} ribbon filters of leveldb-bloom, which LevelDB by itself takes for a match for every key.`);
+    }
     else if (table.policy === "leveldb.BuiltinBloomFilter") {
       note.push("Its filters are named leveldb.BuiltinBloomFilter, as goleveldb and the Java port name them: the same bits, but LevelDB in C++ ignores them.");
     } else note.push(`Its filters are those of another policy, ${nameOf(table.policy)}: what is drawn here is their bytes, read as LevelDB's.`);
@@ -135,7 +139,8 @@ class FilePart {
     set("file-keys", keys.length === 0 ? "–" : keys[0] === keys.at(-1) ? grouped(keys[0]) : `${grouped(keys[0])}–${grouped(keys.at(-1))}`);
     // As the command-line inspector has it: LevelDB makes room for each entry.
     set("file-spent", table.entries && table.unreadable === 0 ? (((table.filterBytes + TRAILER) * 8) / table.entries).toFixed(1) : "–");
-    set("file-fill", `${((100 * sum(({ fill, bits }) => fill * bits)) / sum(({ bits }) => bits)).toFixed(0)} %`);
+    // The bits of a ribbon filter are no key's.
+    set("file-fill", made.some(({ ribbon }) => ribbon > 0) ? "–" : `${((100 * sum(({ fill, bits }) => fill * bits)) / sum(({ bits }) => bits)).toFixed(0)} %`);
     // By their lengths, as the command-line inspector has it: who has more keys is asked more.
     const known = !(table.policy === POLICY && table.otherFormat);
     const rate = sum(({ bytes }) => this.bloom.falsePositiveRate(bytes) * bytes.length) / sum(({ bytes }) => bytes.length);
@@ -144,8 +149,9 @@ class FilePart {
   }
 
   describe(number) {
-    const { bits, bytes, k, fill, blocks, unreadable, ...counts } = this.table.filters[number];
+    const { bits, bytes, k, ribbon, fill, blocks, unreadable, ...counts } = this.table.filters[number];
     if (bits === 0) return `Filter ${number}: empty, no data block begins in this 2 KiB`;
+    if (ribbon > 0) return `Filter ${number}: a ribbon filter of ${unreadable > 0 ? "keys that are not all known" : keysOf(counts)} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, in slots of ${plural(ribbon, "bit")}`;
     return `Filter ${number}: ${Math.round(fill * 100)} % of ${plural(bits, "bit")} set by ${unreadable > 0 ? "keys that are not all known" : keysOf(counts)} of ${plural(blocks, "data block")}; ${plural(bytes.length, "byte")}, k = ${k}`;
   }
 
@@ -158,7 +164,7 @@ class FilePart {
     const drawn = bytes.length > MOST_DRAWN ? ` The first ${grouped(8 * MOST_DRAWN)} of its bits are drawn.` : "";
     $("file-chosen").textContent = `${this.describe(number)}.${some}${drawn}`;
     this.bits.bit = null;
-    $("file-detail").textContent = bytes.length < 2 ? "" : "Choose a bit to see the keys that set it.";
+    $("file-detail").textContent = bytes.length < 2 || ribbonBits(bytes) > 0 ? "" : "Choose a bit to see the keys that set it.";
     $("file-array").hidden = bytes.length < 2;
     this.bits.show(bytes);
   }
@@ -213,7 +219,7 @@ class FilePart {
     if (there === "no") {
       probes.wrong();
       // As is written where there was no memory for a filter.
-      const why = filter.k === 0 || filter.k > 30 ? `with k = ${filter.k} the filter lets every key through` : "other keys set all of its bits";
+      const why = filter.ribbon > 0 ? "the sum of its slots is what the key's hash wants, by chance" : filter.k === 0 || filter.k > 30 ? `with k = ${filter.k} the filter lets every key through` : "other keys set all of its bits";
       return probes.say("wrong", "False positive.", `${name} is not in ${where}, but ${why}: LevelDB reads the block in vain.`);
     }
     const mark = there === "deleted" ? "what it finds is that the key was deleted" : "finds it";

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::slice;
 
-use leveldb_bloom::{FilterInfo, Positions, bloom_hash, key_may_match};
+use leveldb_bloom::{Encoding, FilterInfo, FilterPolicy, Positions, bloom_hash, key_may_match};
 
 #[cfg(feature = "table")]
 mod table;
@@ -126,6 +126,42 @@ pub unsafe extern "C" fn count_matches(
     // SAFETY: see `bytes`.
     let (keys, filter) = unsafe { (bytes(keys, keys_len), bytes(filter, len)) };
     keys.chunks_exact(key_len.max(1)).filter(|key| key_may_match(key, filter)).count()
+}
+
+/// Puts `each` keys at a time into a filter, and asks it for as many absent ones: a byte for each, 1 where
+/// it passes. All keys have `key_len` bytes. Returns the length of the first filter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn passes(
+    key_len: usize,
+    each: usize,
+    bits_per_key: i32,
+    ribbon: bool,
+    present: *const u8,
+    present_len: usize,
+    absent: *const u8,
+    absent_len: usize,
+    answers: *mut u8,
+    answers_len: usize,
+) -> usize {
+    // SAFETY: see `bytes`.
+    let (present, absent) = unsafe { (bytes(present, present_len), bytes(absent, absent_len)) };
+    // SAFETY: see `bytes`; nothing else uses them during the call.
+    let answers = unsafe { slice::from_raw_parts_mut(answers, answers_len) };
+    let (key_len, each) = (key_len.max(1), each.max(1));
+    let encoding = if ribbon { Encoding::Ribbon } else { Encoding::Bloom };
+    let policy = FilterPolicy::new(bits_per_key).with_encoding(encoding);
+    let mut first_len = 0;
+    let groups = present.chunks(each * key_len).zip(absent.chunks(each * key_len));
+    for ((present, absent), answers) in groups.zip(answers.chunks_mut(each)) {
+        let filter = policy.create_filter_from(present.chunks_exact(key_len)).unwrap_or_default();
+        for (answer, key) in answers.iter_mut().zip(absent.chunks_exact(key_len)) {
+            *answer = key_may_match(key, &filter).into();
+        }
+        if first_len == 0 {
+            first_len = filter.len();
+        }
+    }
+    first_len
 }
 
 /// The rate of false positives that the library expects of a filter, by the bits that are set.

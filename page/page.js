@@ -7,7 +7,7 @@ const MOST_KEYS = 5000;
 const LONGEST_ADDRESS = 1_000_000;
 
 // The address bar's part of the state. `k` is null while it is LevelDB's own.
-const state = { bits: 10, k: null, room: 20, keys: [], many: 0, ask: "" };
+const state = { bits: 10, k: null, room: 20, keys: [], many: 0, ask: "", order: "numbers", each: 60 };
 
 const FRUIT =
   "apple apricot banana blackberry blueberry cherry currant date elderberry fig " +
@@ -24,6 +24,7 @@ let filter;
 let bits;
 let probes;
 let filePart;
+let orderPart;
 let byKeys;
 let byK;
 // The keys in the filter, what tells them apart, and for each bit the indexes of those that set it.
@@ -59,7 +60,7 @@ function makeStrangers() {
 
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
-  if ([...given.keys()].length === 0) return { ...PRESETS.block, k: null };
+  if ([...given.keys()].length === 0) return { ...PRESETS.block, k: null, order: "numbers", each: 60 };
   const number = (name, lowest, highest, otherwise) => {
     const value = parseInt(given.get(name) ?? "", 10);
     return Number.isNaN(value) ? otherwise : Math.min(highest, Math.max(lowest, value));
@@ -72,6 +73,8 @@ function readAddress() {
     keys,
     many: number("many", 0, MOST_KEYS, 0),
     ask: given.get("ask") ?? "",
+    order: Object.hasOwn(ORDERS, given.get("order")) ? given.get("order") : "numbers",
+    each: number("each", 1, 1000, 60),
   };
 }
 
@@ -93,6 +96,8 @@ function addressed() {
   const params = new URLSearchParams({ bits: state.bits, room: state.room });
   if (state.k !== null) params.set("k", state.k);
   if (state.many > 0) params.set("many", state.many);
+  if (state.order !== "numbers") params.set("order", state.order);
+  if (state.each !== 60) params.set("each", state.each);
   for (const key of state.keys) params.append("key", key);
   if (state.ask !== "") params.set("ask", state.ask);
   return params;
@@ -155,6 +160,7 @@ function show() {
   showText();
   showKeys(n);
   showRates(n, m, k, set);
+  orderPart.show(state.order, state.each, state.bits);
 }
 
 function showHex(n) {
@@ -347,6 +353,8 @@ function wire() {
   for (const name of ["bits", "room"]) {
     $(name).addEventListener("input", () => change({ [name]: Number($(name).value) }));
   }
+  $("order-kind").addEventListener("input", () => change({ order: $("order-kind").value }));
+  $("order-each").addEventListener("input", () => change({ each: Number($("order-each").value) }));
   $("k").addEventListener("input", () => {
     const k = Number($("k").value);
     change({ k: k === ownK() ? null : k });
@@ -462,6 +470,7 @@ Bloom.load().then((loaded) => {
   byKeys = new Plot($("by-keys"));
   byK = new Plot($("by-k"));
   filePart = new FilePart(bloom);
+  orderPart = new OrderPart(bloom, strangers);
   wireTheme();
   wire();
   start();

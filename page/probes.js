@@ -45,7 +45,8 @@ class Probes {
     const { hash, delta, positions } = this.bloom.probes(key, filter);
     const found = Array.from(positions, (bit) => isSet(filter, bit));
     bits.glow = new Set(positions);
-    const body = this.table(hash, delta, (filter.length - 1) * 8);
+    // A ribbon filter has no probes.
+    const body = ribbonBits(filter) > 0 ? null : this.table(hash, delta, (filter.length - 1) * 8);
     const step = still.matches ? 0 : Math.min(240, 1800 / Math.max(1, positions.length));
     for (let j = 0; j < positions.length; j++) {
       if (step) await pause(step);
@@ -102,7 +103,9 @@ class Probes {
 
 // What is said of a bit before the keys that are known to have it. In a file's filter it may be set
 // without one, where a block could not be read, and clear in spite of one, where it is not LevelDB's.
-function stateOf(set, keys) {
+function stateOf(filter, bit, keys) {
+  const set = isSet(filter, bit);
+  if (ribbonBits(filter) > 0) return `${set ? "set" : "clear"}, by all keys whose rows have its slot`;
   if (keys.length === 0) return set ? "set, by none of the keys that were read" : "clear, no key has it";
   return set ? "set by " : "clear, though LevelDB sets it for ";
 }
@@ -110,7 +113,7 @@ function stateOf(set, keys) {
 // The sentence below an array: which bit it is, and `keys`, elements, that set it.
 function showBit(host, filter, bit, keys) {
   host.replaceChildren(element("strong", { textContent: `Bit ${grouped(bit)}` }), ` is bit ${bit & 7} of byte ${grouped(bit >> 3)}: `);
-  host.append(stateOf(isSet(filter, bit), keys), keys.length === 0 ? "." : "");
+  host.append(stateOf(filter, bit, keys), keys.length === 0 ? "." : "");
   for (const key of keys.slice(0, 12)) host.append(key, " ");
   if (keys.length > 12) host.append(`and ${grouped(keys.length - 12)} more`);
 }
@@ -118,7 +121,7 @@ function showBit(host, filter, bit, keys) {
 function describeBit(filter, bit, texts) {
   const some = texts.slice(0, 8).map((text) => shortened(text) || "the empty key").join(", ");
   const more = texts.length > 8 ? ` and ${grouped(texts.length - 8)} more` : "";
-  return `Bit ${bit}, in byte ${bit >> 3}: ${stateOf(isSet(filter, bit), texts)}${some}${more}`;
+  return `Bit ${bit}, in byte ${bit >> 3}: ${stateOf(filter, bit, texts)}${some}${more}`;
 }
 
 // Which of the keys, given as bytes, have each bit of a filter: bit to indexes.

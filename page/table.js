@@ -28,7 +28,7 @@ class TableFile {
       const [from, length, set, blocks, unreadable, keys, entries] = numbers.slice(i, i + 7);
       const bytes = block.subarray(from, from + length);
       const bits = Math.max(0, length - 1) * 8;
-      this.filters.push({ bytes, blocks, unreadable, keys, entries, bits, k: length ? bytes[length - 1] : 0, fill: bits ? set / bits : 0 });
+      this.filters.push({ bytes, blocks, unreadable, keys, entries, bits, k: length ? bytes[length - 1] : 0, ribbon: ribbonBits(bytes), fill: bits ? set / bits : 0 });
     }
   }
 
@@ -71,6 +71,12 @@ class TableFile {
     return keys;
   }
 }
+
+// The bits of a slot of a ribbon filter; 0 for any other.
+const ribbonBits = (bytes) => {
+  const last = bytes[bytes.length - 1];
+  return bytes.length > 8 && last >= 32 && last < 240 ? (last >> 4) - 1 : 0;
+};
 
 // Bytes as one would type them: text where they are text, "0x" and hex digits otherwise.
 function keyText(bytes) {

@@ -15,6 +15,7 @@ request = json.load(sys.stdin)
 def c_library():
     library = ctypes.CDLL(os.environ["LIBRARY"])
     library.leveldb_bloom_policy_create.restype = ctypes.c_void_p
+    library.leveldb_bloom_policy_create_ribbon.restype = ctypes.c_void_p
     library.leveldb_bloom_create_filter.restype = ctypes.c_void_p
     library.leveldb_bloom_key_may_match.restype = ctypes.c_uint8
     library.leveldb_bloom_free.argtypes = [ctypes.c_void_p]
@@ -24,9 +25,10 @@ def c_library():
 def create_filters():
     library = c_library()
     filters = []
-    for bits_per_key, keys in request["filters"]:
+    for bits_per_key, keys, *ribbon in request["filters"]:
         keys = [bytes.fromhex(key) for key in keys]
-        policy = ctypes.c_void_p(library.leveldb_bloom_policy_create(bits_per_key))
+        create = library.leveldb_bloom_policy_create_ribbon if ribbon else library.leveldb_bloom_policy_create
+        policy = ctypes.c_void_p(create(bits_per_key))
         length = ctypes.c_size_t()
         filter_ = library.leveldb_bloom_create_filter(
             policy,
@@ -49,6 +51,14 @@ def may_match():
         library.leveldb_bloom_key_may_match(key, size(len(key)), filter_, size(len(filter_)))
         for key in map(bytes.fromhex, request["keys"])
     ]
+
+
+def all_may_match():
+    """Of each filter the answers for its keys."""
+    answers = []
+    for request["filter"], request["keys"] in request["asked"]:
+        answers.append(may_match())
+    return answers
 
 
 def rates():
@@ -116,6 +126,6 @@ def several():
     return list(tables.write([block], create, policy=policy, other_policy=other))
 
 
-answer = {"filters": create_filters, "match": may_match, "rates": rates, "database": database,
+answer = {"filters": create_filters, "match": may_match, "all": all_may_match, "rates": rates, "database": database,
           "several": several}
 json.dump(answer[request["ask"]](), sys.stdout)

@@ -1276,6 +1276,79 @@ test("a filter of any size is drawn as far as a canvas goes, and at once", async
   }
 });
 
+test("missing keys between keys in order pass LevelDB's filters, and ribbon filters seldom", async () => {
+  const number = (i) => Buffer.from([0, 0, 0, 0, ...Buffer.from(i.toString(16).padStart(8, "0"), "hex")]);
+  const kinds = {
+    numbers: number,
+    padded: (i) => Buffer.from(`user${String(i).padStart(12, "0")}`),
+    hex: (i) => Buffer.from(i.toString(16).padStart(16, "0")),
+  };
+  for (const [kind, each, bits] of [["numbers", 60, 10], ["padded", 34, 10], ["hex", 1000, 7], ["numbers", 1, 50]]) {
+    await page.selectOption("#order-kind", kind);
+    await page.fill("#order-each", String(each));
+    await page.fill("#bits", String(bits));
+    const starts = Array.from({ length: Math.ceil(10_000 / each) }, (_, i) => i * each);
+    const keysFrom = (start, odd) => Array.from({ length: Math.min(each, 10_000 - start) },
+      (_, i) => kinds[kind](1_000_000 + odd + 2 * (start + i)).toString("hex"));
+    for (const encoding of ["bloom", "ribbon"]) {
+      const filters = oracle({ ask: "filters", filters: starts.map((start) =>
+        [bits, keysFrom(start, 0), ...(encoding === "ribbon" ? [1] : [])]) });
+      const ask = (absent) => oracle({ ask: "all", asked: filters.map((filter, i) => [filter, absent(starts[i])]) }).flat();
+      const answers = ask((start) => keysFrom(start, 1));
+      const count = (answers) => answers.filter((answer) => answer).length;
+      const passed = count(answers);
+      const shown = await page.$$eval(`#order-${encoding} rect`, (cells) => cells.map((cell) => Number(cell.classList.contains("passes"))));
+      assert.deepEqual(shown, answers.slice(0, 400), `${kind} ${encoding}`);
+      const size = kind === "numbers" ? 16 : 32;
+      const random = (await page.evaluate(() => hexOf(strangers))).match(new RegExp(`.{${size}}`, "g"));
+      const far = count(ask((start) => random.slice(start, Math.min(start + each, 10_000))));
+      for (const [which, passed_] of [["near", passed], ["far", far]]) {
+        const told = await page.textContent(`#order-${encoding}-${which}`);
+        assert.ok(Math.abs(parseFloat(told) - passed_ / 100) < 0.051, `${kind} ${encoding} ${which}: ${told}, ${passed_}`);
+      }
+      const bytes = filters[0].length / 2;
+      assert.equal(await page.textContent(`#order-${encoding}-bytes`), `${bytes.toLocaleString("en")} bytes`);
+      if (encoding === "ribbon") assert.ok(passed < 1.5 * (10_000 / 2 ** Math.min(bits, 13)) + 10, `${kind}: ${passed}`);
+      else if (each === 60) assert.ok(passed > 1000, `${passed}`);
+    }
+    assert.equal(await page.textContent("#order-note"), bits > 13 ? "A ribbon filter has at most 13 bits per key." : "");
+  }
+  await page.fill("#order-each", "34");
+  await page.waitForURL(/each=34/);
+  const again = await open({}, page.url());
+  assert.equal(await again.textContent("#order-each-out"), "34");
+  await page.selectOption("#order-kind", "hex");
+  await page.waitForURL(/order=hex/);
+  assert.equal(await (await open({}, page.url())).inputValue("#order-kind"), "hex");
+  const odd = await open({}, `${address}#order=toString&each=9999`);
+  assert.deepEqual([await odd.inputValue("#order-kind"), await odd.textContent("#order-each-out")], ["numbers", "1000"]);
+});
+
+test("a file with ribbon filters is dropped on it", async () => {
+  const [filter] = oracle({ ask: "filters", filters: [[10, FRUIT.map(hex), 1]] });
+  const path = join(folder, "ribbon");
+  const file = Buffer.from(oracle({ ask: "several", keys: FRUIT.map(hex), filter, policies: ["leveldb.BuiltinBloomFilter2", null] }));
+  writeFileSync(path, file);
+  assert.match(await drop(path), /Its filters are ribbon filters of leveldb-bloom, which LevelDB by itself takes for a match for every key\.$/);
+  assert.match(await page.textContent("#file-chosen"), /^Filter 0: a ribbon filter of 20 keys of 1 data block; 26 bytes, in slots of 10 bits\.$/);
+  assert.equal(await page.textContent("#file-fill"), "–");
+  assert.equal(await page.textContent("#file-rate"), "0.0977 %");
+  await page.focus("#file-array");
+  assert.match(await page.textContent("#file-detail"), /^Bit 0 is bit 0 of byte 0: (set|clear), by all keys whose rows have its slot\.$/);
+  for (const [key, verdict] of [["fig", /Maybe there, and it is/], ["figs", /Certainly absent/]]) {
+    await page.fill("#file-key", key);
+    await page.press("#file-key", "Enter");
+    assert.match(await settled(page, "#file-verdict"), verdict);
+    assert.equal(await page.textContent("#file-sum"), "");
+  }
+  // One that passes by chance.
+  const guesses = Array.from({ length: 5000 }, (_, i) => `fig${i}`);
+  const found = oracle({ ask: "match", filter, keys: guesses.map(hex) });
+  await page.fill("#file-key", guesses[found.indexOf(1)]);
+  await page.press("#file-key", "Enter");
+  assert.match(await settled(page, "#file-verdict"), /False positive.*the sum of its slots is what the key's hash wants, by chance/);
+});
+
 test("a filter that lets every key through is said to", async () => {
   const path = join(folder, "every");
   const one = [[0, Buffer.concat([Buffer.from("a"), version]), Buffer.alloc(0)]];
