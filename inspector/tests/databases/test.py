@@ -856,7 +856,7 @@ class LostKeys(unittest.TestCase):
         for path in plain, os.path.join(WORK, "few"):
             text, total = cost(path), inspect(path)["total"]
             bits = {r"a filter has at least 64 bits, ([\d.]+) per key": 64 * total["filters"],
-                    r"holds k takes ([\d.]+)": 8 * total["filters"],
+                    r"the last byte takes ([\d.]+)": 8 * total["filters"],
                     r"without a filter, take ([\d.]+)\.": 32 * total["slots"]}
             for pattern, bits_ in bits.items():
                 [said] = re.findall(pattern, text)
