@@ -984,6 +984,13 @@ class Ribbon(unittest.TestCase):
             [step] = json.loads(command("probe", "--json", path, lost[0]).stdout)["tables"][0]["blocks"]
             self.assertEqual((step["read"], step["entry"] is None), (False, False))
 
+    def test_few_keys_cost_as_much(self):
+        blocks = [[(key, b"v" * 3000)] for key in keys(0, 100)]
+        path = written("ribbon-cost/000005.ldb", tables.write(
+            blocks, Bloom(10, "leveldb_bloom_policy_create_ribbon").create))
+        self.assertRegex(cost(path), "^10 bits per key cost you .* blocks hold only 1 key: .* 64 bits, 64 per key; "
+                                     "the last byte takes 8,")
+
     def test_last_bytes(self):
         for last in 0, 1, 30, 31, 32, 100, 239, 240, 247, 255:
             # Too short for a ribbon, or long enough; a bloom filter has all bits set, a ribbon none.
