@@ -5,22 +5,8 @@ use leveldb_bloom::{FilterPolicy, Kernel, key_may_match};
 
 const GOLDEN: u64 = 0x152b_8054_c584_8eba;
 
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> usize {
-        (self.next() % n) as usize
-    }
-}
+mod random;
+use random::Random;
 
 /// FNV-1a, 64 bits.
 struct Digest(u64);
@@ -44,7 +30,7 @@ fn hash_of_corpus(kernel: &'static Kernel) -> u64 {
         let longest = [17, 5, 64, 400][i % 4];
         let keys: Vec<&[u8]> = (0..num_keys)
             .map(|_| {
-                let len = if i % 2 == 0 { longest - 1 } else { random.below(longest as u64) };
+                let len = if i % 2 == 0 { longest - 1 } else { random.below(longest) };
                 &bytes[random.below(4096 - 400)..][..len]
             })
             .collect();
