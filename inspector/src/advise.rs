@@ -416,7 +416,7 @@ impl Context {
         let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
         let before = match &present {
             None => "The filters were made with several settings; what is said of 10 bits per key here is \
-                     what a compaction with these would give."
+                     what tables written with these would have."
                 .into(),
             Some(Row { encoding: Encoding::None, .. }) => {
                 "There are no filters: each Get of a key that is not there reads a block of each table that \
@@ -484,7 +484,7 @@ impl Context {
             Some(row_) => {
                 let text = format!(
                     "{before} {}: {} reads for each missing Get instead of {}, and {} of filters instead of {}, \
-                     once the database was compacted.",
+                     once all tables are written again.",
                     changes(&now, row_),
                     reads_of(row_.reads_per_missing_get),
                     reads_of(now.reads_per_missing_get),

@@ -96,8 +96,7 @@ impl Notes<'_> {
                 "{} of {} keys do not match their filters: a Get does not find them, although they \
                  are there, and gives what was written to them earlier, if that is there too. \
                  `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
-                 them, and a compaction with a sound one (leveldb_compact_range) writes sound \
-                 filters.",
+                 them. With a sound one, {REWRITE}.",
                 count(lost),
                 count(self.total.bloom.keys_checked),
             ),
@@ -321,8 +320,7 @@ impl Notes<'_> {
             (Weight::Note, text.to_owned())
         } else {
             let text = format!(
-                "{} of {} have no filters: they were written without a policy. They get filters when a \
-                 program that has a policy compacts them (leveldb_compact_range).",
+                "{} of {} have no filters: they were written without a policy. With a policy set, {REWRITE}.",
                 count(without),
                 plural(self.total.tables, "table", "tables")
             );
@@ -347,8 +345,7 @@ impl Notes<'_> {
         };
         let text = format!(
             "{} of {} are ribbon filters, {}: tables get them as they are compacted.{rates} To finish the \
-             change, write the first and the last key once more, as they are, and compact the whole range \
-             (leveldb_compact_range), with ribbon filters in force ({RIBBON}). A compaction leaves tables of \
+             change, with ribbon filters in force ({RIBBON}), {REWRITE}. A compaction leaves tables of \
              the deepest level as they are unless something newer lies above them.",
             count(ribbons),
             plural(filters, "filter", "filters"),
@@ -383,8 +380,8 @@ impl Notes<'_> {
         let settings = self.total.settings;
         if settings.differ() {
             let text = "No one setting of bits per key made all of these filters: it was changed, or \
-                 tables come from several programs. A compaction writes filters of the setting that \
-                 is in force.";
+                 tables come from several programs. Tables that are written from now on have filters of \
+                 the setting that is in force.";
             self.add(Weight::Note, "settings-differ", text.to_owned());
         } else if settings.least > MAX_USEFUL_BITS_PER_KEY {
             let text = format!(
@@ -567,6 +564,11 @@ pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
     let known = |report: &&Report| report.sums.bloom.filters > 0 && report.problem_count == 0;
     reports::sums(reports.filter(known))
 }
+
+/// How all tables are written again: LevelDB leaves those of the deepest level unless something newer
+/// lies above them.
+pub const REWRITE: &str = "write the first and the last key once more, as they are, and compact the \
+                           whole range (leveldb_compact_range)";
 
 /// How a program comes to make ribbon filters.
 pub const RIBBON: &str =

@@ -241,18 +241,18 @@ fn lead(findings: &Findings) -> Option<String> {
     let is_first =
         |note: &&Note| note.weight != Weight::Note || matches!(note.topic, "log" | "no-filters");
     let note = findings.notes.iter().find(is_first)?;
-    let compact = "a compaction with a sound policy (leveldb_compact_range) writes new ones";
+    let rewrite = format!("with a sound policy, {}", explain::REWRITE);
     let cure = match note.topic {
-        "lost-keys" | "match-all" | "uncovered" => compact,
+        "lost-keys" | "match-all" | "uncovered" => &rewrite,
         "ranges" => "leveldb_repair_db, on a copy, writes what the tables have",
         "missing-tables" | "manifest" => {
             "take them from a backup, or let leveldb_repair_db, on a copy, do without"
         }
-        "other-name" => "give LevelDB a policy of that name, or let it compact the database",
+        "other-name" => "give LevelDB a policy of that name, or have it write all tables again",
         "no-filters" | "too-few-bits" => {
-            "set 10 bits per key (NewBloomFilterPolicy(10)), and compact"
+            "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again"
         }
-        "too-many-bits" => "set 10 to 20 bits per key, and compact",
+        "too-many-bits" => "set 10 to 20 bits per key, and have all tables written again",
         "cost" => "`leveldb-bloom advise` says which block_size and bits cost less",
         _ => "",
     };

@@ -2935,7 +2935,7 @@ class Notes(unittest.TestCase):
             self.assertIn(text or "", notes.get("no-filters", ""))
         # Whoever wrote them, and when.
         self.assertNotIn("before", notes["no-filters"])
-        self.assertIn("when a program that has a policy compacts them", notes["no-filters"])
+        self.assertIn("With a policy set, write the first and the last key once more", notes["no-filters"])
 
     def test_filters_that_are_not_asked_cost_what_they_take(self):
         own = table(keys(0, 200))
