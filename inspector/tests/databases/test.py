@@ -1193,9 +1193,11 @@ def on_terminal(args, stream, columns=100, **environment):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
+    # These ask for colours, too.
+    quiet = {name: value for name, value in os.environ.items() if name != "CI" and "COLOR" not in name}
     with open(ours, "rb", buffering=0) as screen:
         with subprocess.Popen([COMMAND, *args], **streams,
-                              env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", **environment}) as process:
+                              env={**quiet, "TERM": "xterm", "NO_COLOR": "1", **environment}) as process:
             os.close(theirs)
             shown = b""
             # The end of a terminal is an error, EIO.
