@@ -6,7 +6,7 @@ set -e
 
 usage() {
   cat <<'TEXT'
-usage: scripts/bindings.sh LANGUAGE [--quick | --wheels] [--help]
+usage: scripts/bindings.sh LANGUAGE [--quick | --wheels | --packages] [--help]
 
 python   bindings/python: lints; a wheel for this machine, with the command and the library for
          preloading, in target/bindings/python/wheels; its tests and mypy on the oldest and the newest
@@ -28,34 +28,60 @@ for argument in "$@"; do
       usage
       exit 0
       ;;
-    python) language=$argument ;;
-    --quick | --wheels) mode=$argument ;;
+    python | node) language=$argument ;;
+    --quick | --wheels | --packages) mode=$argument ;;
     *) fail "scripts/bindings.sh: unknown argument $argument; see --help" ;;
   esac
 done
 [ -n "$language" ] || fail "scripts/bindings.sh: which language? See --help."
 
+case $language$mode in
+  python--packages | node--wheels) fail "scripts/bindings.sh: $language has no $mode; see --help" ;;
+esac
+
+package=$root/bindings/$language
+out=$target/bindings/$language
+# zig and what builds wheels.
+tools=$target/bindings/python/tools
+
+lint() {
+  (
+    cd "$package"
+    cargo fmt --check
+    CARGO_TARGET_DIR=$out/build cargo clippy --locked --quiet -- -D warnings
+  )
+}
+
+# zig_flags TRIPLE: for the Rust compiler, where zig links.
+zig_flags() {
+  local machine=${1%%-*} library
+  [[ $1 = *-linux-gnu ]] || return 0
+  # zig would link an unwinder of its own. When Python ends a thread that waits for it, glibc unwinds
+  # that with libgcc's, which must find itself in the module, too.
+  library=/lib/$machine-linux-gnu/libgcc_s.so.1
+  [ -e "$library" ] || library=/usr/$machine-linux-gnu/lib/libgcc_s.so.1
+  echo "-Clink-arg=$library"
+}
+
+# ensure_zig: and what it links for another machine, and mingw-w64.
+ensure_zig() {
+  local other=arm64
+  [ "$(uname -m)" != aarch64 ] || other=amd64
+  ensure_venv "$tools" -r "$root/bindings/python/requirements-build.txt"
+  export PATH=$tools/bin:$PATH
+  ensure_packages gcc-mingw-w64-x86-64-posix "libgcc-s1-$other-cross"
+}
+
 # --- Python
 
-package=$root/bindings/python
-out=$target/bindings/python
-tools=$out/tools
 # What maturin puts into the wheel beside the module.
 carried=$package/python/leveldb_bloom/bin
 
 # python_wheel COMPATIBILITY [TARGET]: a wheel in $out/wheels; for another TARGET by zig, or mingw-w64.
 python_wheel() {
   local compatibility=$1 triple=${2-} build=(build) for_target=() for_module=() built=$target/release
-  local machine=${triple%%-*} flags=
-  case $triple in
-    *-linux-gnu)
-      # zig would link an unwinder of its own. When Python ends a thread that waits for it, glibc
-      # unwinds that with libgcc's, which must find itself in the module, too.
-      flags=/lib/$machine-linux-gnu/libgcc_s.so.1
-      [ -e "$flags" ] || flags=/usr/$machine-linux-gnu/lib/libgcc_s.so.1
-      flags=-Clink-arg=$flags
-      ;;
-  esac
+  local flags
+  flags=$(zig_flags "$triple")
   case $triple in
     *-linux-*)
       # The oldest glibc that manylinux2014 knows.
@@ -98,13 +124,12 @@ python_tests() {
   work=$(mktemp -d)
   cp -r "$package/tests" "$work"
   cp scripts/ribbon_reference.py "$package/README.md" "$work/tests"
-  /usr/bin/python3 scripts/ffi/golden.py ctest/harness/golden_values.h >"$work/golden.txt"
   "$1" -m venv "$work/venv"
   local python=$work/venv/bin/python
   "$python" -m pip install --quiet --disable-pip-version-check "$2" -r "$package/requirements-test.txt"
   (
     cd "$work"
-    export LEVELDB_BLOOM_GOLDEN=$work/golden.txt PYTHONDONTWRITEBYTECODE=1
+    export PYTHONDONTWRITEBYTECODE=1
     # Joined by &&: behind || the shell would go on after an error.
     "$python" -m pytest -q -p no:cacheprovider tests &&
       "$python" -m mypy --strict --warn-unused-ignores tests/consumer.py &&
@@ -120,15 +145,9 @@ run_python() {
   export PATH=$tools/bin:$PATH
   rm -rf "$out/wheels"
   step "the Python package"
-  (
-    cd "$package"
-    cargo fmt --check
-    CARGO_TARGET_DIR=$out/build cargo clippy --locked --quiet -- -D warnings
-  )
+  lint
   if [ "$mode" = --wheels ]; then
-    local other=arm64
-    [ "$(uname -m)" != aarch64 ] || other=amd64
-    ensure_packages gcc-mingw-w64-x86-64-posix "libgcc-s1-$other-cross"
+    ensure_zig
     local machine
     for machine in x86_64 aarch64; do
       python_wheel manylinux2014 $machine-unknown-linux-gnu
@@ -169,6 +188,91 @@ distributed_tests() {
   done
 }
 
+# --- Node
+
+# node_module PLATFORM [TRIPLE]: adds PLATFORM=LIBRARY to $modules; for a TRIPLE by zig, or mingw-w64.
+node_module() {
+  local triple=${2-} build=(build) folder=$out/build/release library=libleveldb_bloom_node.so flags=
+  if [ -n "$triple" ]; then
+    rustup --quiet target add "$triple"
+    folder=$out/build/$triple/release
+    build=(build --target "$triple")
+    case $triple in
+      *-linux-*)
+        flags=$(zig_flags "$triple")
+        # Without the option there are no libraries for musl.
+        [[ $triple != *-musl ]] || flags=-Ctarget-feature=-crt-static
+        # The oldest glibc that a Node knows.
+        build=(zigbuild --target "${triple/%-gnu/-gnu.2.17}")
+        ;;
+      *-windows-*)
+        library=leveldb_bloom_node.dll
+        # napi looks for this; nothing in it is needed, because all of Node-API is found at run time.
+        export LIBNODE_PATH=$out/build
+        ar rcs "$LIBNODE_PATH/libnode.dll"
+        ;;
+    esac
+  fi
+  RUSTFLAGS=$flags CARGO_TARGET_DIR=$out/build \
+    cargo "${build[@]}" --release --locked --quiet --manifest-path "$package/Cargo.toml"
+  modules+=("$1=$folder/$library")
+}
+
+# node_tests FOLDER-OF-NODE PLATFORM: in a folder outside the tree.
+node_tests() {
+  local work status=0
+  step "Node $("$1/node" --version)"
+  work=$(mktemp -d)
+  cp "$package"/tests/* "$package/README.md" "$work"
+  (
+    cd "$work"
+    export PATH=$1:$PATH LEVELDB_BLOOM_VERSION=$version
+    npm install --silent --no-audit --no-fund "$out/packages/leveldb-bloom-$version.tgz" \
+      "$out/packages/leveldb-bloom-$2-$version.tgz" &&
+      node --expose-gc --test . &&
+      node node_modules/typescript/bin/tsc --strict --noEmit --module nodenext --target es2022 \
+        --types node consumer.ts
+  ) || status=$?
+  rm -rf "$work"
+  return $status
+}
+
+run_node() {
+  ensure_node
+  step "the Node package"
+  lint
+  version=$(cargo metadata --locked --no-deps --format-version 1 |
+    node -p 'JSON.parse(fs.readFileSync(0)).packages.find(({ name }) => name === "leveldb-bloom").version')
+  modules=()
+  local cpu here
+  cpu=$(node -p process.arch)
+  here=linux-$cpu-gnu
+  if [ "$mode" = --packages ]; then
+    ensure_zig
+    node_module linux-x64-gnu x86_64-unknown-linux-gnu
+    node_module linux-x64-musl x86_64-unknown-linux-musl
+    node_module linux-arm64-gnu aarch64-unknown-linux-gnu
+    node_module linux-arm64-musl aarch64-unknown-linux-musl
+    node_module win32-x64 x86_64-pc-windows-gnu
+  else
+    node_module "$here"
+  fi
+  rm -rf "$out/packages"
+  mkdir -p "$out/packages"
+  node "$package/pack.mjs" "$out/packages" "$version" "${modules[@]}"
+  ls -s --block-size=1K "$out/packages"
+  node_tests "$(dirname "$(command -v node)")" "$here"
+  [ "$mode" != --quick ] || return 0
+  local other
+  for other in 18 latest; do
+    npm install --prefix "$out/node-$other" --silent --no-audit --no-fund "node-linux-$cpu@$other"
+    node_tests "$out/node-$other/node_modules/node-linux-$cpu/bin" "$here"
+  done
+}
+
 ensure_rust
 ensure_packages build-essential python3 python3-venv
+mkdir -p "$out"
+export LEVELDB_BLOOM_GOLDEN=$out/golden.txt
+/usr/bin/python3 scripts/ffi/golden.py ctest/harness/golden_values.h >"$LEVELDB_BLOOM_GOLDEN"
 run_"$language"

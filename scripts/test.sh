@@ -69,6 +69,7 @@ steps=(
   'scripts/page.sh --test'
   'scripts/ffi.sh'
   'scripts/bindings.sh python --quick'
+  'scripts/bindings.sh node --quick'
   'scripts/hosts.sh'
   'scripts/cross.sh aarch64 s390x'
   'scripts/supply_chain.sh --quick'
