@@ -4,7 +4,7 @@
 set -e
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-languages=(python node deno ruby luajit go zig java csharp)
+languages=(python deno ruby luajit go zig java csharp)
 
 usage() {
   cat <<TEXT
@@ -14,7 +14,7 @@ Runs the example and the test of examples/ffi/LANGUAGE, for each language named 
 
   ${languages[*]}
 
-For python it is our callbacks in plyvel's own LevelDB; the package is in bindings/python.
+For python it is our callbacks in plyvel's own LevelDB. The packages for Python and Node are in bindings.
 
 Each test compares the wrapper with LevelDB's golden values, and a million keys at once with as many
 single calls; tries wrong arguments, several threads and the collector; and measures one call and the
@@ -36,7 +36,6 @@ done
 
 out=$target/ffi
 python=$out/venv/bin/python
-npm_install() { npm install --prefix "$out/npm" --silent --no-audit --no-fund "$@"; }
 
 run_python() {
   ensure_packages python3-plyvel g++ libleveldb-dev python3-dev
@@ -45,17 +44,9 @@ run_python() {
   "$python" python/plyvel_callbacks.py
 }
 
-run_node() {
-  ensure_node
-  npm_install koffi@3.3.4
-  export NODE_PATH=$out/npm/node_modules
-  node node/example.js
-  node --expose-gc node/bloom.test.js
-}
-
 run_deno() {
   ensure_node
-  npm_install deno@2.9.6
+  npm install --prefix "$out/npm" --silent --no-audit --no-fund deno@2.9.6
   export DENO_DIR=$out/deno DENO_NO_UPDATE_CHECK=1 NO_COLOR=1 PATH=$out/npm/node_modules/.bin:$PATH
   cd deno
   deno check ./*.ts

@@ -1,7 +1,8 @@
 """results.py GOLDEN LOG: what a language's test measured, and whether it really called our library.
 
 GOLDEN is the file that golden.py writes. The test's lines must say that all golden values were checked,
-and that its filter and its million answers are LevelDB's.
+that its filter and its million answers are LevelDB's, and that of this filter, another one and the first
+one's bytes made a filter again two are distinct.
 """
 
 import json
@@ -22,8 +23,9 @@ with open(sys.argv[2], errors="replace") as file:
         if start < 0:
             continue
         line, _ = json.JSONDecoder().raw_decode(text, start)
-        seen = line["golden"], line["filter_hash"], line["matches"], line["active"][:15]
-        if seen != (golden, FILTER_HASH, MATCHES, "leveldb_bloom ("):
+        seen = (line["golden"], line["filter_hash"], line["matches"], line["distinct"],
+                line["active"][:15])
+        if seen != (golden, FILTER_HASH, MATCHES, 2, "leveldb_bloom ("):
             sys.exit(f"{line['language']}: {seen}")
         print(f"{line['language']} ({line['runtime']}), {line['through']}: "
               f"{line['call_ns']:.0f} ns a call, batches of "

@@ -318,10 +318,12 @@ public static class BloomTest
         var mono = Type.GetType("Mono.Runtime").GetMethod("GetDisplayName",
             System.Reflection.BindingFlags.NonPublic | System.Reflection.BindingFlags.Static);
         Console.WriteLine("{{\"language\":\"C#\",\"through\":\"P/Invoke\",\"runtime\":\"Mono {0}\"," +
-            "\"library\":\"{1}\",\"active\":\"{2}\",\"kernel\":\"{3}\",\"golden\":{4},\"matches\":{5}," +
+            "\"library\":\"{1}\",\"active\":\"{2}\",\"kernel\":\"{3}\",\"golden\":{4},\"matches\":{5},\"distinct\":{10}," +
             "\"filter_hash\":\"{6:x8}\",\"call_ns\":{7:F1},\"query_keys_per_s\":{8:F0}," +
             "\"build_keys_per_s\":{9:F0} }}", ((string)mono.Invoke(null, null)).Split(' ')[0],
             Bloom.Version, Bloom.Active, policy.Kernel, golden, answers.Count(a => a == 1),
-            Bloom.Hash(filter.Data), one / 1000 * 1e9, Batch / query, Batch / build);
+            Bloom.Hash(filter.Data), one / 1000 * 1e9, Batch / query, Batch / build,
+            new HashSet<Filter> { filter, policy.CreateFilterFixed(batch, KeyLength), new Filter((byte[])filter.Data.Clone()) }
+                .Count);
     }
 }

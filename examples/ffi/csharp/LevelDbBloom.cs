@@ -4,6 +4,7 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
+using System.Linq;
 using System.Runtime.InteropServices;
 
 namespace LevelDbBloom
@@ -283,8 +284,8 @@ namespace LevelDbBloom
         public double FalsePositiveRate;
     }
 
-    /// <summary>The bytes of a filter: one key, or many at once.</summary>
-    public sealed class Filter
+    /// <summary>The bytes of a filter: one key, or many at once. Filters of equal bytes are equal.</summary>
+    public sealed class Filter : IEquatable<Filter>
     {
         private readonly byte[] data;
 
@@ -295,6 +296,15 @@ namespace LevelDbBloom
         }
 
         public byte[] Data { get { return data; } }
+
+        public bool Equals(Filter other) { return other != null && data.SequenceEqual(other.data); }
+
+        public override bool Equals(object other) { return Equals(other as Filter); }
+
+        public override int GetHashCode()
+        {
+            return (int)Native.leveldb_bloom_hash(data, (UIntPtr)(uint)data.Length);
+        }
 
         public bool MayMatch(byte[] key)
         {

@@ -40,6 +40,8 @@ const native = Deno.dlopen("libleveldb_bloom.so.1", {
 }).symbols;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
+/** What a key may be: the bytes of an ArrayBuffer, or of any view of one. */
+export type Key = BufferSource;
 /** LevelDB's own, or ribbon filters. */
 export type Encoding = "bloom" | "ribbon";
 export type Offsets = Int32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>;
@@ -85,16 +87,22 @@ function newFilter(size: bigint): Bytes {
 }
 
 /** Deno looks at no types when it runs, and the length of other arrays is not that of their bytes. */
-function bytes(value: Bytes): Bytes {
-  if (!(value instanceof Uint8Array)) throw new TypeError("keys and filters are Uint8Arrays");
+function bytes(value: Key): Bytes {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (!ArrayBuffer.isView(value)) {
+    throw new TypeError(typeof value === "string"
+      ? "keys and filters are bytes, not text: encode it, as TextEncoder does"
+      : "keys and filters are bytes: a Uint8Array, another view or an ArrayBuffer");
+  }
   // Throws if it is detached, or beyond the end of a buffer that shrank: it has no bytes left here, and
   // keys would be lost.
-  if (value.length === 0) value.at(0);
-  return value;
+  if (value.byteLength === 0 && !(value instanceof DataView)) (value as Bytes).at(0);
+  return value instanceof Uint8Array
+    ? value as Bytes
+    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
 function countFixed(data: Bytes, keyLength: number): number {
-  bytes(data);
   if (!(keyLength >= 1) || data.length % keyLength !== 0) {
     throw new RangeError(`${data.length} bytes are no whole number of keys of ${keyLength}`);
   }
@@ -122,8 +130,8 @@ export function statusMessage(status: number): string {
   return text(native.leveldb_bloom_status_message(status));
 }
 
-export function hash(key: Bytes): number {
-  return native.leveldb_bloom_hash(bytes(key), BigInt(key.length));
+export function hash(key: Key): number {
+  return native.leveldb_bloom_hash(bytes(key), BigInt(key.byteLength));
 }
 
 export function falsePositiveRate(bitsPerKey: number, keys: number | bigint): number {
@@ -182,27 +190,29 @@ export class Policy extends Owner {
     return text(native.leveldb_bloom_kernel(this.handle));
   }
 
-  createFilter(keys: Bytes[]): Filter {
+  createFilter(keys: Key[]): Filter {
     const offsets = new BigInt64Array(keys.length + 1);
-    keys.forEach((key, i) => offsets[i + 1] = offsets[i] + BigInt(bytes(key).length));
+    const all = keys.map(bytes);
+    all.forEach((key, i) => offsets[i + 1] = offsets[i] + BigInt(key.length));
     const data = new Uint8Array(Number(offsets[keys.length]));
-    keys.forEach((key, i) => data.set(key, Number(offsets[i])));
+    all.forEach((key, i) => data.set(key, Number(offsets[i])));
     return this.createFilterOffsets(data, offsets);
   }
 
   /** Key i is the bytes of data from offset i up to offset i + 1. */
-  createFilterOffsets(data: Bytes, offsets: Offsets): Filter {
+  createFilterOffsets(data: Key, offsets: Offsets): Filter {
     const keys = BigInt(countOffsets(offsets));
     const filter = newFilter(native.leveldb_bloom_filter_size(this.handle, keys));
     const fill = offsets instanceof Int32Array
       ? native.leveldb_bloom_fill_filter_offsets32
       : native.leveldb_bloom_fill_filter_offsets64;
-    check(fill(this.handle, bytes(data), BigInt(data.length), offsets, keys, filter, BigInt(filter.length)));
+    check(fill(this.handle, bytes(data), BigInt(data.byteLength), offsets, keys, filter, BigInt(filter.length)));
     return new Filter(filter);
   }
 
   /** Keys of one length, one behind the other. */
-  createFilterFixed(data: Bytes, keyLength: number): Filter {
+  createFilterFixed(from: Key, keyLength: number): Filter {
+    const data = bytes(from);
     const keys = BigInt(countFixed(data, keyLength));
     const filter = newFilter(native.leveldb_bloom_filter_size(this.handle, keys));
     check(native.leveldb_bloom_fill_filter_fixed(
@@ -220,11 +230,12 @@ export class Builder extends Owner {
     super(create(int(bitsPerKey)), native.leveldb_bloom_builder_destroy);
   }
 
-  add(key: Bytes): void {
-    check(native.leveldb_bloom_builder_add(this.handle, bytes(key), BigInt(key.length)));
+  add(key: Key): void {
+    check(native.leveldb_bloom_builder_add(this.handle, bytes(key), BigInt(key.byteLength)));
   }
 
-  addFixed(data: Bytes, keyLength: number): void {
+  addFixed(from: Key, keyLength: number): void {
+    const data = bytes(from);
     check(native.leveldb_bloom_builder_add_fixed(
       this.handle, data, BigInt(keyLength), BigInt(countFixed(data, keyLength))));
   }
@@ -250,9 +261,16 @@ export class Filter {
   /** The length, for which no call makes another bigint. */
   #size: bigint;
 
-  constructor(readonly data: Bytes) {
-    this.#length = bytes(data).length;
-    this.#size = BigInt(data.length);
+  readonly data: Bytes;
+
+  constructor(data: Key) {
+    this.data = bytes(data);
+    this.#length = this.data.length;
+    this.#size = BigInt(this.#length);
+  }
+
+  equals(other: Filter): boolean {
+    return this.#length === other.#length && this.#bytes.every((byte, i) => byte === other.#bytes[i]);
   }
 
   /** A buffer has no bytes left here once a worker got it, and then every key would be absent. */
@@ -263,23 +281,24 @@ export class Filter {
     return this.data;
   }
 
-  mayMatch(key: Bytes): boolean {
-    const length = BigInt(bytes(key).length);
-    return native.leveldb_bloom_key_may_match(key, length, this.#bytes, this.#size) !== 0;
+  mayMatch(key: Key): boolean {
+    const asked = bytes(key);
+    return native.leveldb_bloom_key_may_match(asked, BigInt(asked.length), this.#bytes, this.#size) !== 0;
   }
 
   /** A byte of 0 or 1 for each key. */
-  mayMatchOffsets(data: Bytes, offsets: Offsets): Bytes {
+  mayMatchOffsets(data: Key, offsets: Offsets): Bytes {
     const results = new Uint8Array(countOffsets(offsets));
     const ask = offsets instanceof Int32Array
       ? native.leveldb_bloom_keys_may_match_offsets32
       : native.leveldb_bloom_keys_may_match_offsets64;
-    check(ask(bytes(data), BigInt(data.length), offsets, BigInt(results.length), this.#bytes, this.#size,
+    check(ask(bytes(data), BigInt(data.byteLength), offsets, BigInt(results.length), this.#bytes, this.#size,
       results, null, null));
     return results;
   }
 
-  mayMatchFixed(data: Bytes, keyLength: number): Bytes {
+  mayMatchFixed(from: Key, keyLength: number): Bytes {
+    const data = bytes(from);
     const results = new Uint8Array(countFixed(data, keyLength));
     check(native.leveldb_bloom_keys_may_match_fixed(data, BigInt(keyLength), BigInt(results.length),
       this.#bytes, this.#size, results, null, null));
@@ -309,9 +328,9 @@ export class Filter {
   }
 
   /** The bits that a query for the key reads. */
-  positions(key: Bytes): number[] {
+  positions(key: Key): number[] {
     const found = new BigUint64Array(30);
-    const number = native.leveldb_bloom_positions(bytes(key), BigInt(key.length), this.#bytes, this.#size,
+    const number = native.leveldb_bloom_positions(bytes(key), BigInt(key.byteLength), this.#bytes, this.#size,
       found, BigInt(found.length));
     return Array.from(found.subarray(0, Number(number)), Number);
   }

@@ -401,6 +401,7 @@ func TestMillionKeys(t *testing.T) {
 	some := data[(half-batch/2)*keyLength : (half+batch/2)*keyLength]
 	query := bestOf(200, func() { must(filter.MayMatchFixed(some, keyLength)) })
 	build := bestOf(200, func() { must(policy.CreateFilterFixed(some, keyLength)) })
+	other, loaded := must(policy.CreateFilterFixed(some, keyLength)), Filter(append([]byte(nil), filter...))
 	line := must(json.Marshal(struct {
 		Language  string  `json:"language"`
 		Through   string  `json:"through"`
@@ -410,11 +411,13 @@ func TestMillionKeys(t *testing.T) {
 		Kernel    string  `json:"kernel"`
 		Golden    int     `json:"golden"`
 		Matches   int     `json:"matches"`
+		Distinct  int     `json:"distinct"`
 		Hash      string  `json:"filter_hash"`
 		Call      float64 `json:"call_ns"`
 		QueryKeys float64 `json:"query_keys_per_s"`
 		BuildKeys float64 `json:"build_keys_per_s"`
 	}{"Go", "cgo", runtime.Version(), Version(), Active(), policy.Kernel(), golden, matches,
+		len(map[string]bool{string(filter): true, string(other): true, string(loaded): true}),
 		fmt.Sprintf("%08x", Hash(filter)), one.Seconds() / 1000 * 1e9, batch / query.Seconds(),
 		batch / build.Seconds()}))
 	fmt.Println(string(line))

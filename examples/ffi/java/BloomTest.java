@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 public final class BloomTest {
     private static final int KEY_LENGTH = 16;
@@ -324,10 +325,12 @@ public final class BloomTest {
         double query = bestOf(200, () -> filter.mayMatchFixed(batch, KEY_LENGTH));
         double build = bestOf(200, () -> policy.createFilterFixed(batch, KEY_LENGTH).close());
         System.out.printf(Locale.ROOT, "{\"language\":\"Java\",\"through\":\"JNA %s\",\"runtime\":\"OpenJDK %s\","
-                + "\"library\":\"%s\",\"active\":\"%s\",\"kernel\":\"%s\",\"golden\":%d,\"matches\":%d,"
+                + "\"library\":\"%s\",\"active\":\"%s\",\"kernel\":\"%s\",\"golden\":%d,\"matches\":%d,\"distinct\":%d,"
                 + "\"filter_hash\":\"%08x\",\"call_ns\":%.1f,\"query_keys_per_s\":%.0f,"
                 + "\"build_keys_per_s\":%.0f}%n", Native.VERSION, System.getProperty("java.version"),
                 LevelDbBloom.version(), LevelDbBloom.active(), policy.kernel(), golden, matches,
+                Stream.of(filter, policy.createFilterFixed(batch, KEY_LENGTH), new LevelDbBloom.Filter(bytes))
+                        .distinct().count(),
                 LevelDbBloom.hash(bytes), one / 1000 * 1e9, BATCH / query, BATCH / build);
     }
 }

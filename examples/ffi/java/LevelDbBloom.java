@@ -10,6 +10,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -308,7 +309,7 @@ public final class LevelDbBloom {
     }
 
     /**
-     * A filter, outside the collector's heap so that no query copies it. Immutable. To be closed: to the
+     * A filter, outside the collector's heap so that no query copies it. Immutable; of equal bytes, equal. To be closed: to the
      * collector it is some bytes, however large it is, and a process that leaves filters to it may have
      * gigabytes of them before it runs.
      */
@@ -336,6 +337,14 @@ public final class LevelDbBloom {
             Memory open = memory();
             return open == null ? new byte[0] : open.getByteArray(0, Math.toIntExact(length));
         }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Filter && Arrays.equals(bytes(), ((Filter) other).bytes());
+        }
+
+        @Override
+        public int hashCode() { return Arrays.hashCode(bytes()); }
 
         public boolean mayMatch(byte[] key) {
             return leveldb_bloom_key_may_match(key, key.length, memory(), length) != 0;
@@ -374,7 +383,7 @@ public final class LevelDbBloom {
             long[] found = new long[30];
             int number = (int) leveldb_bloom_positions(key, key.length, memory(), length, found,
                     found.length);
-            return java.util.Arrays.copyOf(found, number);
+            return Arrays.copyOf(found, number);
         }
 
         /** Gives the memory back; not while another thread asks. */

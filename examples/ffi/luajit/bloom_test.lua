@@ -154,6 +154,18 @@ for _, call in ipairs({ finish, rate_of_keys, bits_for }) do
   for _, keys in ipairs({ 100, 100LL }) do call(keys) end
 end
 
+for _, wrong in ipairs({ 5, {}, false, ffi.new("char[5]") }) do
+  for _, use in ipairs({ function() policy:create_filter({ wrong }) end, function() builder:add(wrong) end,
+    function() builder:add_fixed(wrong, 1) end, function() small:may_match(wrong) end,
+    function() small:may_match_fixed(wrong, 1) end, function() small:positions(wrong) end,
+    function() small:may_match_offsets(wrong, ffi.new("int64_t[1]")) end, function() bloom.hash(wrong) end,
+    function() policy:create_filter_offsets(wrong, ffi.new("int64_t[1]")) end,
+    function() bloom.filter(wrong) end }) do
+    local fine, problem = pcall(use)
+    assert(not fine and tostring(problem):find("encode it", 1, true), tostring(problem))
+  end
+end
+
 for _ = 1, 2 do
   policy:close()
   builder:close()
@@ -186,6 +198,16 @@ for _ = 1, 10 do bloom.builder():add_fixed(many_keys, 1) end
 collectgarbage()
 collectgarbage()
 assert(resident_kilobytes() < before + KEYS / 10, resident_kilobytes() - before)
+
+local function distinct(...)
+  local different = {}
+  for _, made in ipairs({ ... }) do
+    local known = false
+    for _, other in ipairs(different) do known = known or made == other end
+    if not known then table.insert(different, made) end
+  end
+  return #different
+end
 
 local keys = {}
 for i = 0, KEYS - 1 do keys[i + 1] = ("key-%012d"):format(i) end
@@ -245,7 +267,7 @@ local batch = data:sub((HALF - BATCH / 2) * KEY_LENGTH + 1, (HALF + BATCH / 2) *
 local query = best_of(200, function() filter:may_match_fixed(batch, KEY_LENGTH) end)
 local build = best_of(200, function() policy:create_filter_fixed(batch, KEY_LENGTH) end)
 print(('{"language":"Lua","through":"ffi","runtime":"%s","library":"%s","active":"%s","kernel":"%s",'
-  .. '"golden":%d,"matches":%d,"filter_hash":"%s","call_ns":%.1f,"query_keys_per_s":%.0f,'
+  .. '"golden":%d,"matches":%d,"distinct":%d,"filter_hash":"%s","call_ns":%.1f,"query_keys_per_s":%.0f,'
   .. '"build_keys_per_s":%.0f}'):format(jit.version, bloom.version(), bloom.active(),
-  policy:kernel(), golden, matches, bit.tohex(bloom.hash(filter.data)), one / 1000 * 1e9,
+  policy:kernel(), golden, matches, distinct(filter, policy:create_filter({ "a" }), bloom.filter(filter.data .. "")), bit.tohex(bloom.hash(filter.data)), one / 1000 * 1e9,
   BATCH / query, BATCH / build))

@@ -53,7 +53,6 @@ function bloom.active() return ffi.string(library.leveldb_bloom_active()) end
 function bloom.status_message(status)
   return ffi.string(library.leveldb_bloom_status_message(status))
 end
-function bloom.hash(key) return library.leveldb_bloom_hash(key, #key) end
 function bloom.false_positive_rate(bits_per_key, keys)
   return library.leveldb_bloom_false_positive_rate(int(bits_per_key), size_t(keys))
 end
@@ -71,7 +70,16 @@ local function new_filter(size)
   return ffi.new("char[?]", size)
 end
 
+-- Text is bytes in Lua: a key is the bytes of a string.
+local function bytes(key, level)
+  if type(key) ~= "string" then
+    error(("a key is the bytes of a string, not a %s: encode it"):format(type(key)), level or 3)
+  end
+  return key
+end
+
 local function count_fixed(data, key_length)
+  bytes(data, 4)
   if size_t(key_length, 4) < 1 or #data % key_length ~= 0 then
     error(#data .. " bytes are no whole number of keys of " .. key_length, 3)
   end
@@ -86,6 +94,8 @@ local function count_offsets(offsets)
   if ffi.sizeof(offsets) == 0 then error("there is at least one offset", 3) end
   return ffi.sizeof(offsets) / 8 - 1
 end
+
+function bloom.hash(key) return library.leveldb_bloom_hash(bytes(key), #key) end
 
 local function owned(class, created, destroy)
   if created == nil then error("there is no memory") end
@@ -104,22 +114,23 @@ local function close(self)
   end
 end
 
--- The bytes of a filter: one key, or many at once.
+-- The bytes of a filter: one key, or many at once. Filters of equal bytes are equal.
 local Filter = {}
 Filter.__index = Filter
+function Filter.__eq(one, other) return one.data == other.data end
 
-function bloom.filter(data) return setmetatable({ data = data }, Filter) end
+function bloom.filter(data) return setmetatable({ data = bytes(data) }, Filter) end
 
 function Filter:may_match(key)
   local data = self.data
-  return library.leveldb_bloom_key_may_match(key, #key, data, #data) ~= 0
+  return library.leveldb_bloom_key_may_match(bytes(key), #key, data, #data) ~= 0
 end
 
 -- A byte of 0 or 1 for each key, from 0 on, in an array; and the number of ones.
 function Filter:may_match_offsets(data, offsets)
   local keys = count_offsets(offsets)
   local results, matches = ffi.new("uint8_t[?]", keys), ffi.new("size_t[1]")
-  check(library.leveldb_bloom_keys_may_match_offsets64(data, #data, offsets, keys, self.data,
+  check(library.leveldb_bloom_keys_may_match_offsets64(bytes(data), #data, offsets, keys, self.data,
     #self.data, results, nil, matches))
   return results, tonumber(matches[0])
 end
@@ -152,7 +163,7 @@ end
 function Filter:positions(key)
   local found = ffi.new("uint64_t[30]")
   local positions = {}
-  for i = 1, tonumber(library.leveldb_bloom_positions(key, #key, self.data, #self.data, found, 30)) do
+  for i = 1, tonumber(library.leveldb_bloom_positions(bytes(key), #key, self.data, #self.data, found, 30)) do
     positions[i] = tonumber(found[i - 1])
   end
   return positions
@@ -181,7 +192,7 @@ function Policy:kernel() return ffi.string(library.leveldb_bloom_kernel(handle_o
 function Policy:create_filter(keys)
   local offsets, length = ffi.new("int64_t[?]", #keys + 1), 0
   for i, key in ipairs(keys) do
-    length = length + #key
+    length = length + #bytes(key)
     offsets[i] = length
   end
   return self:create_filter_offsets(table.concat(keys), offsets)
@@ -192,7 +203,7 @@ function Policy:create_filter_offsets(data, offsets)
   local handle, keys = handle_of(self), count_offsets(offsets)
   local size = library.leveldb_bloom_filter_size(handle, keys)
   local filter = new_filter(size)
-  check(library.leveldb_bloom_fill_filter_offsets64(handle, data, #data, offsets, keys, filter, size))
+  check(library.leveldb_bloom_fill_filter_offsets64(handle, bytes(data), #data, offsets, keys, filter, size))
   return bloom.filter(ffi.string(filter, size))
 end
 
@@ -214,7 +225,7 @@ function bloom.builder(bits_per_key, encoding)
     library.leveldb_bloom_builder_destroy)
 end
 
-function Builder:add(key) check(library.leveldb_bloom_builder_add(handle_of(self), key, #key)) end
+function Builder:add(key) check(library.leveldb_bloom_builder_add(handle_of(self), bytes(key), #key)) end
 
 function Builder:add_fixed(data, key_length)
   local keys = count_fixed(data, key_length)

@@ -158,6 +158,19 @@ def test_encodings
   end
 end
 
+def test_what_is_no_key
+  policy = LevelDBBloom::Policy.new
+  builder = LevelDBBloom::Builder.new
+  filter = policy.create_filter(%w[a])
+  [1, nil, :a, %w[a]].each do |wrong|
+    [-> { policy.create_filter([wrong]) }, -> { builder << wrong }, -> { builder.add_fixed(wrong, 1) },
+     -> { filter.include?(wrong) }, -> { filter.positions(wrong) }, -> { filter.may_match_fixed(wrong, 1) },
+     -> { filter.may_match_offsets(wrong, [0].pack('q*')) }, -> { LevelDBBloom.key_hash(wrong) }].each do |use|
+      assert(raised(TypeError, &use).message.include?('encode'), wrong.inspect)
+    end
+  end
+end
+
 # What can be read only once, as lines of a file.
 def test_read_once
   keys = ["hello\n", "world\n"]
@@ -272,6 +285,7 @@ golden = test_golden
 test_library
 test_ribbon
 test_encodings
+test_what_is_no_key
 test_read_once
 test_changes_by_another_thread
 test_errors
@@ -298,6 +312,7 @@ puts JSON.generate(
   language: 'Ruby', through: "Fiddle #{Fiddle::VERSION}", runtime: "#{RUBY_ENGINE} #{RUBY_VERSION}",
   library: LevelDBBloom.version, active: LevelDBBloom.active, kernel: policy.kernel,
   golden: golden, matches: answers.count("\1"),
+  distinct: [filter, policy.create_filter(%w[a]), Marshal.load(Marshal.dump(filter))].uniq.size,
   filter_hash: format('%08x', LevelDBBloom.key_hash(filter.data)),
   call_ns: (one / some.size * 1e9).round(1), query_keys_per_s: (BATCH / query).round,
   build_keys_per_s: (BATCH / build).round

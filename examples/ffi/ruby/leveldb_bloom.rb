@@ -86,6 +86,13 @@ module LevelDBBloom
       raise RangeError, "#{value.inspect} is no Integer in #{range}"
     end
 
+    # Text is bytes in Ruby: a key is the bytes of a String, in whatever encoding.
+    def bytes(key)
+      return key if key.is_a?(String)
+
+      raise TypeError, "a key is the bytes of a String, not #{key.class}: encode it, as in [number].pack('Q>')"
+    end
+
     # A String for the library to write a filter in. A size of 0 says that no size_t can hold it.
     def new_filter(size)
       raise Error, TOO_LARGE if size.zero?
@@ -95,7 +102,7 @@ module LevelDBBloom
 
     def fixed(data, key_length)
       # Not a copy: they share their memory until one is changed.
-      data = data.b
+      data = bytes(data).b
       if integer(key_length, SIZES) < 1 || data.bytesize % key_length != 0
         raise ArgumentError, "#{data.bytesize} bytes are no whole number of keys of #{key_length}"
       end
@@ -105,7 +112,7 @@ module LevelDBBloom
 
     # offsets: one more than keys, packed as 64-bit integers: `[0, 5, 10].pack('q*')`.
     def flat(data, offsets)
-      data = data.b
+      data = bytes(data).b
       offsets = offsets.b
       if offsets.bytesize < 8 || offsets.bytesize % 8 != 0
         raise ArgumentError, 'offsets are of 8 bytes each, and at least one'
@@ -119,7 +126,7 @@ module LevelDBBloom
     def version = call(:version).to_s
     def active = call(:active).to_s
     def status_message(status) = call(:status_message, status).to_s
-    def key_hash(key) = call(:hash, key, key.bytesize)
+    def key_hash(key) = call(:hash, bytes(key), key.bytesize)
     def false_positive_rate(bits_per_key, keys)
       call(:false_positive_rate, integer(bits_per_key, INTS), integer(keys, SIZES))
     end
@@ -177,7 +184,7 @@ module LevelDBBloom
     def create_filter(keys)
       data = ''.b
       offsets = [0]
-      keys.each { |key| offsets << (data << key.b).bytesize }
+      keys.each { |key| offsets << (data << LevelDBBloom.bytes(key).b).bytesize }
       create_filter_offsets(data, offsets.pack('q*'))
     end
 
@@ -211,7 +218,7 @@ module LevelDBBloom
     end
 
     def add(key)
-      LevelDBBloom.check(:builder_add, handle, key, key.bytesize)
+      LevelDBBloom.check(:builder_add, handle, LevelDBBloom.bytes(key), key.bytesize)
       self
     end
     alias << add
@@ -232,7 +239,7 @@ module LevelDBBloom
     end
   end
 
-  # The bytes of a filter: `filter.include?(key)`, or many keys at once.
+  # The bytes of a filter: `filter.include?(key)`, or many keys at once. Filters of equal bytes are equal.
   class Filter
     attr_reader :data
 
@@ -241,8 +248,12 @@ module LevelDBBloom
       @size = @data.bytesize
     end
 
-    def include?(key) = KEY_MAY_MATCH.call(key, key.bytesize, @data, @size) != 0
+    def include?(key) = KEY_MAY_MATCH.call(LevelDBBloom.bytes(key), key.bytesize, @data, @size) != 0
     alias === include?
+
+    def ==(other) = other.is_a?(Filter) && other.data == @data
+    alias eql? ==
+    def hash = @data.hash
 
     # A byte of 0 or 1 for each key.
     def may_match_offsets(data, offsets)
@@ -273,7 +284,7 @@ module LevelDBBloom
     # The bits that a query for the key reads.
     def positions(key)
       bytes = "\0".b * (30 * 8)
-      found = LevelDBBloom.call(:positions, key, key.bytesize, @data, @size, bytes, 30)
+      found = LevelDBBloom.call(:positions, LevelDBBloom.bytes(key), key.bytesize, @data, @size, bytes, 30)
       bytes.unpack("Q#{found}")
     end
 

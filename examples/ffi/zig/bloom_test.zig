@@ -331,13 +331,26 @@ test "a million keys" {
             return problem;
         };
     }
+    const other = try policy.createFilterFixed(allocator, some, key_length);
+    defer allocator.free(other);
+    const loaded = try allocator.dupe(u8, filter);
+    defer allocator.free(loaded);
+    var distinct: usize = 1;
+    for ([_][]const u8{ other, loaded }) |made| distinct += @intFromBool(!std.mem.eql(u8, filter, made));
     const seconds = batch * 1e9;
     std.debug.print("\n{{\"language\":\"Zig\",\"through\":\"extern\",\"runtime\":\"{s}\",\"library\":\"{s}\"," ++
-        "\"active\":\"{s}\",\"kernel\":\"{s}\",\"golden\":{d},\"matches\":{d},\"filter_hash\":\"{x:0>8}\"," ++
+        "\"active\":\"{s}\",\"kernel\":\"{s}\",\"golden\":{d},\"matches\":{d},\"distinct\":{d},\"filter_hash\":\"{x:0>8}\"," ++
         "\"call_ns\":{d:.1},\"query_keys_per_s\":{d:.0},\"build_keys_per_s\":{d:.0}}}\n", .{
-        builtin.zig_version_string,               bloom.version(),                     bloom.active(),
-        policy.kernel(),                          count,                               matches,
-        bloom.hash(filter),                       @as(f64, @floatFromInt(one)) / 1000, seconds / @as(f64, @floatFromInt(query)),
+        builtin.zig_version_string,
+        bloom.version(),
+        bloom.active(),
+        policy.kernel(),
+        count,
+        matches,
+        distinct,
+        bloom.hash(filter),
+        @as(f64, @floatFromInt(one)) / 1000,
+        seconds / @as(f64, @floatFromInt(query)),
         seconds / @as(f64, @floatFromInt(build)),
     });
 }
