@@ -156,6 +156,12 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = run::AFTER_HELP)]
     Run(run::Run),
+    #[cfg(not(target_os = "linux"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Run {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _arguments: Vec<std::ffi::OsString>,
+    },
     /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = AFTER_SIZE)]
     Size(size::Size),
@@ -268,6 +274,10 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Get(args) => get::run(args),
         #[cfg(target_os = "linux")]
         Command::Run(args) => Ok(run::run(args)),
+        #[cfg(not(target_os = "linux"))]
+        Command::Run { .. } => Err("run preloads the library, which works on Linux alone; \
+                                    docs/linking.md has the ways for other systems"
+            .into()),
         Command::Size(args) => size::run(args),
         Command::Man { folder } => man(folder),
         Command::Completions { shell } => completions(*shell),
