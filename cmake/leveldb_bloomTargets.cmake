@@ -1,7 +1,7 @@
 # The imported targets, for the build tree and for an installed copy alike. Whoever includes this
 # file says where things are:
 #
-#   leveldb_bloom_libdir, leveldb_bloom_includedir
+#   leveldb_bloom_libdir, leveldb_bloom_includedir, and on Windows leveldb_bloom_bindir
 #   leveldb_bloom_version, leveldb_bloom_soversion
 #   leveldb_bloom_scope       GLOBAL or empty
 #
@@ -14,6 +14,7 @@
 #     leveldb_filterpolicy_create_bloom and leveldb::NewBloomFilterPolicy. For the executable;
 #     where it stands in target_link_libraries does not matter. (From behind a static library's PRIVATE
 #     it gets there only where policy CMP0099 is NEW, which is with cmake_minimum_required(VERSION 3.17).)
+#     On Linux alone; other systems' libraries have none of LevelDB's names.
 # leveldb_bloom::source
 #     leveldb_bloom_policy.cc, to compile into a LevelDB that leaves out util/bloom.cc. Link it
 #     PRIVATE: everything that it is linked to compiles the file. LevelDB's own CMakeLists.txt
@@ -24,20 +25,38 @@ if(TARGET leveldb_bloom::leveldb_bloom)
   return()
 endif()
 
-set(_leveldb_bloom_so "${leveldb_bloom_libdir}/libleveldb_bloom.so.${leveldb_bloom_version}")
+# How each system names a shared library of a version, and what programs remember of it.
+set(_leveldb_bloom_shared "${leveldb_bloom_libdir}/libleveldb_bloom.so.${leveldb_bloom_version}")
+set(_leveldb_bloom_soname "libleveldb_bloom.so.${leveldb_bloom_soversion}")
+if(WIN32)
+  set(_leveldb_bloom_shared "${leveldb_bloom_bindir}/leveldb_bloom.dll")
+elseif(APPLE)
+  set(_leveldb_bloom_shared "${leveldb_bloom_libdir}/libleveldb_bloom.${leveldb_bloom_version}.dylib")
+  set(_leveldb_bloom_soname "@rpath/libleveldb_bloom.${leveldb_bloom_soversion}.dylib")
+elseif(ANDROID)
+  set(_leveldb_bloom_shared "${leveldb_bloom_libdir}/libleveldb_bloom.so")
+  set(_leveldb_bloom_soname "libleveldb_bloom.so")
+endif()
 set(_leveldb_bloom_a "${leveldb_bloom_libdir}/libleveldb_bloom.a")
 
 # With and without a configuration: who maps theirs to Release (CMAKE_MAP_IMPORTED_CONFIG_DEBUG, say)
 # would find neither.
-set(_leveldb_bloom_soname "libleveldb_bloom.so.${leveldb_bloom_soversion}")
 add_library(leveldb_bloom::shared SHARED IMPORTED ${leveldb_bloom_scope})
 set_target_properties(leveldb_bloom::shared PROPERTIES
+  LEVELDB_BLOOM_VERSION "${leveldb_bloom_version}"
   IMPORTED_CONFIGURATIONS RELEASE
-  IMPORTED_LOCATION "${_leveldb_bloom_so}"
-  IMPORTED_LOCATION_RELEASE "${_leveldb_bloom_so}"
-  IMPORTED_SONAME "${_leveldb_bloom_soname}"
-  IMPORTED_SONAME_RELEASE "${_leveldb_bloom_soname}"
+  IMPORTED_LOCATION "${_leveldb_bloom_shared}"
+  IMPORTED_LOCATION_RELEASE "${_leveldb_bloom_shared}"
   INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}")
+if(WIN32)
+  set_target_properties(leveldb_bloom::shared PROPERTIES
+    IMPORTED_IMPLIB "${leveldb_bloom_libdir}/libleveldb_bloom.dll.a"
+    IMPORTED_IMPLIB_RELEASE "${leveldb_bloom_libdir}/libleveldb_bloom.dll.a")
+else()
+  set_target_properties(leveldb_bloom::shared PROPERTIES
+    IMPORTED_SONAME "${_leveldb_bloom_soname}"
+    IMPORTED_SONAME_RELEASE "${_leveldb_bloom_soname}")
+endif()
 
 add_library(leveldb_bloom::static STATIC IMPORTED ${leveldb_bloom_scope})
 set_target_properties(leveldb_bloom::static PROPERTIES
@@ -46,9 +65,12 @@ set_target_properties(leveldb_bloom::static PROPERTIES
   IMPORTED_LOCATION_RELEASE "${_leveldb_bloom_a}"
   IMPORTED_LINK_INTERFACE_LANGUAGES C
   IMPORTED_LINK_INTERFACE_LANGUAGES_RELEASE C
-  INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}"
+  INTERFACE_INCLUDE_DIRECTORIES "${leveldb_bloom_includedir}")
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   # Not Threads::Threads, which is only known in the directories that looked for it.
-  INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
+  set_property(TARGET leveldb_bloom::static PROPERTY
+    INTERFACE_LINK_LIBRARIES "-lpthread;${CMAKE_DL_LIBS}")
+endif()
 
 # CMake writes link options in front of all objects and libraries. One option each, because CMake
 # removes repeated ones, and the path in quotes, because it may have a comma or a space in it. The first
@@ -78,17 +100,19 @@ set_target_properties(leveldb_bloom::leveldb_bloom PROPERTIES
 
 # The library is named again among the libraries: from there come the run path, the include
 # directory and the order of the build.
-add_library(leveldb_bloom::override INTERFACE IMPORTED ${leveldb_bloom_scope})
-set_target_properties(leveldb_bloom::override PROPERTIES
-  INTERFACE_LINK_OPTIONS "${_leveldb_bloom_first}"
-  INTERFACE_LINK_LIBRARIES leveldb_bloom::${_leveldb_bloom_kind})
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_library(leveldb_bloom::override INTERFACE IMPORTED ${leveldb_bloom_scope})
+  set_target_properties(leveldb_bloom::override PROPERTIES
+    INTERFACE_LINK_OPTIONS "${_leveldb_bloom_first}"
+    INTERFACE_LINK_LIBRARIES leveldb_bloom::${_leveldb_bloom_kind})
+endif()
 
 add_library(leveldb_bloom::source INTERFACE IMPORTED ${leveldb_bloom_scope})
 set_target_properties(leveldb_bloom::source PROPERTIES
   INTERFACE_SOURCES "${leveldb_bloom_includedir}/leveldb_bloom_policy.cc"
   INTERFACE_LINK_LIBRARIES leveldb_bloom::static)
 
-unset(_leveldb_bloom_so)
+unset(_leveldb_bloom_shared)
 unset(_leveldb_bloom_soname)
 unset(_leveldb_bloom_a)
 unset(_leveldb_bloom_kind)

@@ -3,8 +3,8 @@
  * LevelDB's built-in bloom filter, byte for byte, as a library of its own. Filters made here are read
  * by LevelDB and the other way round. Ways to use them:
  *
- *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
- *     of libleveldb, and existing programs use it unchanged;
+ *   - leveldb_filterpolicy_create_bloom, LevelDB's own name, on Linux: link or preload this library
+ *     in front of libleveldb, and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
  *   - the *_create_ribbon functions: a second encoding, for keys to which LevelDB's filter is blind;
  *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
@@ -213,6 +213,9 @@ struct leveldb_bloom_info {
 extern "C" {
 #endif /* __cplusplus */
 
+/* LevelDB's own names, and what depends on them: on Linux, with glibc or musl. */
+#if defined(__linux__) && !defined(__ANDROID__)
+
 /**
  * LevelDB's bloom filter policy, for leveldb_options_set_filter_policy. The caller owns it, and it
  * must outlive the database: destroy it with leveldb_filterpolicy_destroy after leveldb_close.
@@ -297,6 +300,8 @@ struct leveldb_filterpolicy_t *leveldb_bloom_filterpolicy_shared(int bits_per_ke
  * string that lives as long as the process. Never NULL.
  */
 const char *leveldb_bloom_active(void);
+
+#endif
 
 /**
  * Creates a policy that spends about `bits_per_key` bits on a key. The caller owns it until

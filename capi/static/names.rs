@@ -1,13 +1,5 @@
-//! The static C library: `libleveldb_bloom.a`.
-//!
-//! libleveldb.a defines LevelDB's own names, too, so ours are weak here, which Rust cannot express:
-//! leveldb_names.c defines them, by what this file offers it.
-
-#![no_std]
-#![allow(clippy::missing_safety_doc, reason = "the texts are for the C header")]
-
-#[path = "../runtime.rs"]
-mod runtime;
+//! LevelDB's own names. libleveldb.a defines them, too, so ours are weak here, which Rust cannot
+//! express: leveldb_names.c defines them, by what this file offers it.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;

@@ -1,4 +1,5 @@
-// database.c in C++: leveldb::NewBloomFilterPolicy, leveldb_bloom::NewRibbonFilterPolicy, and `delete`.
+// database.c in C++: leveldb::NewBloomFilterPolicy, leveldb_bloom::NewRibbonFilterPolicy, and `delete`. With an
+// argument it leaves the last database.
 
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
@@ -20,7 +21,7 @@ void Check(const leveldb::Status& status) {
   }
 }
 
-void Use(const std::string& path, const leveldb::FilterPolicy* owned) {
+void Use(const std::string& path, const leveldb::FilterPolicy* owned, bool keep) {
   std::unique_ptr<const leveldb::FilterPolicy> policy(owned);
   leveldb::Options options;
   options.create_if_missing = true;
@@ -43,18 +44,19 @@ void Use(const std::string& path, const leveldb::FilterPolicy* owned) {
     EXPECT(db->Get(leveldb::ReadOptions(), key + "x", &value).IsNotFound());
   }
   db.reset();
-  Check(leveldb::DestroyDB(path, options));
+  if (!keep) Check(leveldb::DestroyDB(path, options));
 }
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   for (const bool ribbon : {false, true}) {
     proof_begin(argv[0]);
     Use(std::string(argv[0]) + ".db",
-        ribbon ? leveldb_bloom::NewRibbonFilterPolicy(10) : leveldb::NewBloomFilterPolicy(10));
+        ribbon ? leveldb_bloom::NewRibbonFilterPolicy(10) : leveldb::NewBloomFilterPolicy(10),
+        argc > 1);
     proof_end();
-    EXPECT(proof_route_is("append-cxx11"));
+    EXPECT(proof_route_is(ROUTE));
     EXPECT(proof_says(ribbon ? "\"encoding\":\"ribbon\"" : "\"encoding\":\"bloom\""));
     EXPECT(proof_count("filters") > 0 && proof_count("keys") == kKeys);
     EXPECT(proof_count("queries") >= 2 * kKeys - 10);

@@ -12,8 +12,8 @@ const PREFACE: &str = "\
  * LevelDB's built-in bloom filter, byte for byte, as a library of its own. Filters made here are read
  * by LevelDB and the other way round. Ways to use them:
  *
- *   - leveldb_filterpolicy_create_bloom, LevelDB's own name: link or preload this library in front
- *     of libleveldb, and existing programs use it unchanged;
+ *   - leveldb_filterpolicy_create_bloom, LevelDB's own name, on Linux: link or preload this library
+ *     in front of libleveldb, and existing programs use it unchanged;
  *   - leveldb_bloom_vtable: callbacks for any LevelDB's leveldb_filterpolicy_create;
  *   - the *_create_ribbon functions: a second encoding, for keys to which LevelDB's filter is blind;
  *   - leveldb_bloom_create_filter and its siblings: filters without a database, from arrays of
@@ -142,10 +142,27 @@ fn the_header_is_the_generated_one() {
         .replace("// __cplusplus", "/* __cplusplus */")
         .replace("// extern \"C\"", "/* extern \"C\" */");
     assert!(!generated.contains("//"), "{generated}");
+    let generated = linux_alone(&generated);
 
     let cdef = cdef(&generated);
     committed_is_generated("include/leveldb_bloom.h", &generated);
     committed_is_generated("include/leveldb_bloom.cdef.h", &cdef);
+}
+
+/// What shared/names.rs has is in the libraries for Linux alone.
+fn linux_alone(header: &str) -> String {
+    let at = |text: &str| header.find(text).expect("the header has it");
+    let first = at("leveldb_filterpolicy_create_bloom(int");
+    let begin = header[..first].rfind("/**").expect("it has a comment");
+    let last = "leveldb_bloom_active(void);\n";
+    let end = at(last) + last.len();
+    format!(
+        "{}/* LevelDB's own names, and what depends on them: on Linux, with glibc or musl. */\n\
+         #if defined(__linux__) && !defined(__ANDROID__)\n\n{}\n#endif\n{}",
+        &header[..begin],
+        &header[begin..end],
+        &header[end..]
+    )
 }
 
 fn committed_is_generated(name: &str, generated: &str) {

@@ -26,6 +26,8 @@ impl Line {
     pub(crate) fn write_to(&self, path: Option<&CStr>) {
         const STDERR: c_int = 2;
         let append = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT;
+        #[cfg(windows)]
+        let append = append | libc::O_BINARY;
         // Nor is the host kept waiting by a pipe that nobody reads.
         #[cfg(unix)]
         let append = append | libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
