@@ -16,6 +16,7 @@
 // Intrinsics that are safe functions in newer compilers.
 #![allow(unused_unsafe)]
 
+use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
@@ -72,8 +73,57 @@ pub(super) unsafe fn insert_hashes(hashes: &[u32], k: u32, array: &mut [u8]) {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn ribbon_may_match(key: &[u8], filter: &[u8]) -> bool {
-    ribbon::may_match(key, filter)
+unsafe fn ribbon_may_match(key: &[u8], filter: &[u8]) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        ribbon::short_may_match(
+            key,
+            filter,
+            |row, groups, r| sum_groups(row, groups, r),
+            |key, filter| otherwise_may_match(key, filter),
+        )
+    }
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn otherwise_may_match(key: &[u8], filter: &[u8]) -> bool {
+    // SAFETY: the caller's.
+    ribbon::may_match(key, filter, |row, groups, r| unsafe { sum_groups(row, groups, r) })
+}
+
+/// `ribbon::sum_groups`, the bytes of a group side by side.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+unsafe fn sum_groups(row: u128, mut groups: &[u8], r: usize) -> u64 {
+    if r < 8 {
+        return ribbon::sum_groups(row, groups, r);
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        let row = _mm_set_epi64x((row >> 64) as i64, row as i64);
+        let (mut sum, mut number) = (_mm_setzero_si128(), _mm_setzero_si128());
+        while let Some((group, rest)) = groups.split_at_checked(r) {
+            groups = rest;
+            let (Some(first), Some(last)) = (group.first_chunk(), group.last_chunk()) else {
+                break;
+            };
+            let [first, last] = [first, last].map(|word| i64::from_le_bytes(*word));
+            let chosen = _mm_shuffle_epi8(row, number);
+            sum = _mm_xor_si128(sum, _mm_and_si128(_mm_set_epi64x(last, first), chosen));
+            number = _mm_add_epi8(number, _mm_set1_epi8(1));
+        }
+        // The parity of a byte is that of the sum of its halves.
+        let halves = _mm_and_si128(_mm_xor_si128(sum, _mm_srli_epi16(sum, 4)), _mm_set1_epi8(15));
+        let is_odd = _mm_setr_epi8(0, -1, -1, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, -1, -1, 0);
+        let bits = _mm_movemask_epi8(_mm_shuffle_epi8(is_odd, halves)) as u64;
+        bits & 0xff | bits >> 8 << (r - 8)
+    }
 }
 
 /// # Safety

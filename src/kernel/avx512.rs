@@ -1,4 +1,4 @@
-//! AVX-512 with IFMA and VBMI, for Ice Lake, Zen 4 and later.
+//! AVX-512 with IFMA, VBMI and GFNI, for Ice Lake, Zen 4 and later.
 //!
 //! ```text
 //! for each key: h = hash(key)
@@ -32,6 +32,7 @@ use super::hint::hidden;
 use super::{Kernel, Key, avx2, cpu};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M};
+use crate::ribbon;
 
 pub(super) const KERNEL: Kernel = Kernel {
     name: "avx512",
@@ -40,6 +41,7 @@ pub(super) const KERNEL: Kernel = Kernel {
     hash_keys,
     create,
     keys_may_match,
+    ribbon_may_match,
     ..avx2::KERNEL
 };
 
@@ -508,4 +510,65 @@ unsafe fn is_set(array: &[u8], positions: __m512i) -> u16 {
     let bits = _mm512_and_si512(positions, _mm512_set1_epi32(7));
     let bits = _mm512_cvtepi32_epi8(_mm512_sllv_epi32(_mm512_set1_epi32(1), bits));
     _mm_test_epi8_mask(bytes, bits)
+}
+
+/// # Safety
+/// The processor has AVX-512 with VBMI, and GFNI.
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,gfni,bmi1,bmi2,popcnt")]
+unsafe fn ribbon_may_match(key: &[u8], filter: &[u8]) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        ribbon::short_may_match(
+            key,
+            filter,
+            |row, groups, r| sum_groups(row, groups, r),
+            |key, filter| otherwise_may_match(key, filter),
+        )
+    }
+}
+
+/// # Safety
+/// The processor has AVX-512 with VBMI, and GFNI.
+#[inline(never)]
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,gfni,bmi1,bmi2,popcnt")]
+unsafe fn otherwise_may_match(key: &[u8], filter: &[u8]) -> bool {
+    // SAFETY: the caller's.
+    ribbon::may_match(key, filter, |row, groups, r| unsafe { sum_groups(row, groups, r) })
+}
+
+/// `ribbon::sum_groups`, four groups at a time: eight bytes of a group are a matrix, by which its byte
+/// of the row is multiplied.
+///
+/// # Safety
+/// The processor has AVX-512 with VBMI, and GFNI.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512ifma,avx512vbmi,gfni,bmi1,bmi2,popcnt")]
+unsafe fn sum_groups(row: u128, groups: &[u8], r: usize) -> u64 {
+    // Sixteen lanes for a group. A matrix has its first row last.
+    let lane: [u8; 64] = array::from_fn(|i| (i as u8 % 16) ^ 7);
+    let number: [u8; 64] = array::from_fn(|i| i as u8 / 16);
+    // SAFETY: any bytes are a vector.
+    let [lane, mut number] = unsafe { [lane, number].map(|v| transmute::<[u8; 64], __m512i>(v)) };
+    let row = _mm512_castsi128_si512(_mm_set_epi64x((row >> 64) as i64, row as i64));
+    let places = _mm512_add_epi8(lane, _mm512_mullo_epi16(number, _mm512_set1_epi16(r as i16)));
+    let (mut sum, mut from) = (_mm512_setzero_si512(), 0);
+    loop {
+        // SAFETY: of 64 bytes as many are read as there are, and the others are zeros.
+        let four = unsafe {
+            let there_are = _bzhi_u64(!0, (groups.len() - from) as u32);
+            _mm512_maskz_loadu_epi8(there_are, groups.as_ptr().add(from).cast())
+        };
+        let matrices = _mm512_permutexvar_epi8(places, four);
+        let bytes = _mm512_permutexvar_epi8(number, row);
+        sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8(bytes, matrices, 0));
+        from += 4 * r;
+        if from >= groups.len() {
+            break;
+        }
+        number = _mm512_add_epi8(number, _mm512_set1_epi8(4));
+    }
+    let sum = _mm256_xor_si256(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1));
+    let sum = _mm_xor_si128(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    // The last byte of the low half, and the first of the high one: within each all are equal.
+    _mm_cvtsi128_si64(_mm_srli_si128(sum, 7)) as u64
 }

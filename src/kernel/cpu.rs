@@ -15,7 +15,7 @@ pub(super) fn has_avx2() -> bool {
     features() & AVX2 != 0
 }
 
-/// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA and VBMI; and AVX2.
+/// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, IFMA, VBMI and GFNI; and AVX2.
 #[cfg(leveldb_bloom_avx512)]
 pub(super) fn has_avx512() -> bool {
     features() & AVX512 != 0
@@ -62,8 +62,9 @@ fn look() -> u8 {
     {
         // As "GenuineIntel" begins.
         let intel = if zero.ebx == u32::from_le_bytes(*b"Genu") { INTEL } else { 0 };
-        // The system keeps opmask and zmm; f, dq, ifma, bw and vl; vbmi.
-        if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1]) {
+        // The system keeps opmask and zmm; f, dq, ifma, bw and vl; vbmi, gfni.
+        if has(xcr0, &[5, 6, 7]) && has(seven.ebx, &[16, 17, 21, 30, 31]) && has(seven.ecx, &[1, 8])
+        {
             return KNOWN | AVX2 | AVX512 | intel;
         }
     }

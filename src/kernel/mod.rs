@@ -5,7 +5,7 @@
 //! mod        the table of kernels, their choice, and the decision by size
 //! portable   plain Rust for every target
 //! avx2       x86-64 since Haswell and Zen
-//! avx512     x86-64 with IFMA and VBMI: Ice Lake, Zen 4 and later
+//! avx512     x86-64 with IFMA, VBMI and GFNI: Ice Lake, Zen 4 and later
 //! blocks     what they do alike: keys in blocks, how bits are set, what is prefetched
 //! hint       help for the compiler and the processor
 //! cpu        what the processor can do
@@ -60,7 +60,7 @@ pub struct Kernel {
     keys_may_match: unsafe fn(&[Key], &[u8], &mut [u8]) -> usize,
     /// Given as many results as filters.
     filters_may_match: unsafe fn(Key, &[Key], &mut [u8]) -> usize,
-    /// `ribbon::may_match` and `ribbon::solve`, compiled for this processor.
+    /// `ribbon::may_match` and `ribbon::solve`.
     ribbon_may_match: unsafe fn(&[u8], &[u8]) -> bool,
     solve: unsafe fn(&[u64], u32, &mut [u8]) -> bool,
 }

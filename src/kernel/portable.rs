@@ -26,9 +26,18 @@ pub(super) const KERNEL: Kernel = Kernel {
     may_match,
     keys_may_match,
     filters_may_match,
-    ribbon_may_match: ribbon::may_match,
+    ribbon_may_match,
     solve: ribbon::solve,
 };
+
+fn ribbon_may_match(key: &[u8], filter: &[u8]) -> bool {
+    ribbon::short_may_match(key, filter, ribbon::sum_groups, otherwise_may_match)
+}
+
+#[inline(never)]
+fn otherwise_may_match(key: &[u8], filter: &[u8]) -> bool {
+    ribbon::may_match(key, filter, ribbon::sum_groups)
+}
 
 /// The hash of one key.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Ribbon filters for those who look at them: their parts, and what becomes of a key.
 
-use super::{Band, Layout, MOST_DENSE, MOST_KEYS, dense, filter_len, hash, parse, sum};
+use super::{Band, Layout, MOST_DENSE, MOST_KEYS, dense, filter_len, hash, parse, sum, sum_groups};
 
 /// A ribbon filter's parts.
 ///
@@ -92,7 +92,7 @@ impl<'a> Ribbon<'a> {
         };
         RibbonProbe {
             hash,
-            sum: sum(hash, layout, self.bytes) as u16,
+            sum: sum(hash, layout, self.bytes, sum_groups) as u16,
             wanted: layout.result(hash) as u16,
             first,
             row,

@@ -125,16 +125,39 @@ fn parse(filter: &[u8]) -> Option<(Layout, &[u8])> {
     Some((Layout::new(slots.len(), u32::from(last >> 4) - 1, last & 15)?, slots))
 }
 
-/// Whether a filter whose last byte [is a ribbon's](is_ribbon) may hold the key.
+/// Whether a filter whose last byte [is a ribbon's](is_ribbon) may hold the key. A kernel has its own
+/// [`sum_groups`].
 #[inline(always)]
-pub(crate) fn may_match(key: &[u8], filter: &[u8]) -> bool {
+pub(crate) fn may_match(
+    key: &[u8],
+    filter: &[u8],
+    sum_groups: impl Fn(u128, &[u8], usize) -> u64,
+) -> bool {
     match parse(filter) {
         Some((layout, slots)) => {
             let h = hash(key);
-            sum(h, layout, slots) == layout.result(h)
+            sum(h, layout, slots, sum_groups) == layout.result(h)
         }
         // As LevelDB answers for such lengths.
         None => filter.len() >= 2,
+    }
+}
+
+/// [`may_match`] for the usual filters and keys. `otherwise` answers for others, out of line: the hash
+/// of a long key is a call, around which registers would have to be saved.
+#[inline(always)]
+pub(crate) fn short_may_match(
+    key: &[u8],
+    filter: &[u8],
+    sum_groups: impl Fn(u128, &[u8], usize) -> u64,
+    otherwise: impl FnOnce(&[u8], &[u8]) -> bool,
+) -> bool {
+    match parse(filter) {
+        Some((layout, slots)) if layout.slots <= MOST_DENSE && key.len() <= 16 => {
+            let h = hash(key);
+            sum(h, layout, slots, sum_groups) == layout.result(h)
+        }
+        _ => otherwise(key, filter),
     }
 }
 
@@ -185,86 +208,49 @@ fn mix(h: u64, seed: u8, factor: u64) -> u64 {
 /// The sum of the slots that a key's row has. There is no branch on a bit of it: which of them is
 /// wrong for an absent key, a processor cannot guess.
 #[inline(always)]
-fn sum(h: u64, layout: Layout, slots: &[u8]) -> u64 {
+fn sum(
+    h: u64,
+    layout: Layout,
+    slots: &[u8],
+    sum_groups: impl Fn(u128, &[u8], usize) -> u64,
+) -> u64 {
     let r = layout.r as usize;
-    let mut sum = Sum { rest: slots, low: 0, high: 0 };
-    let tail = if layout.slots <= MOST_DENSE {
-        let row = dense(h, layout);
-        sum.add(row, layout.groups(), r);
-        // Where this is a shift by 64, there is no tail.
-        row.wrapping_shr(8 * layout.groups() as u32)
+    let (row, first, groups, tail) = if layout.slots <= MOST_DENSE {
+        let (row, groups) = (dense(h, layout), layout.groups());
+        // A shift by 64 is none.
+        (row.into(), 0, groups, row >> (4 * groups) >> (4 * groups))
     } else {
         let row = Band::of(h, layout);
-        sum.rest = slots.get(row.first as usize * r..).unwrap_or(&[]);
-        sum.add(row.bits as u64, 8, r);
-        sum.add((row.bits >> 64) as u64, row.groups - 8, r);
-        row.tail
+        (row.bits, row.first, row.groups, row.tail)
     };
-    let groups = parities(sum.low) | parities(sum.high) << layout.r.saturating_sub(8);
-    layout.result(groups ^ tail_sum(tail, layout, slots))
+    let groups = slots.get(first as usize * r..).and_then(|from| from.get(..groups as usize * r));
+    layout.result(sum_groups(row, groups.unwrap_or(&[]), r) ^ sum_tail(tail, layout, slots))
 }
 
-/// The sum of groups, a byte for each bit of their slots.
-struct Sum<'a> {
-    /// The next groups.
-    rest: &'a [u8],
-    /// The first eight bytes, and the last eight.
-    low: u64,
-    high: u64,
-}
-
-impl Sum<'_> {
-    /// Adds the next `groups` groups' slots where these bits are ones.
-    #[inline(always)]
-    fn add(&mut self, mut bits: u64, groups: u64, r: usize) {
-        let Some((mut here, rest)) = self.rest.split_at_checked(groups as usize * r) else {
-            return;
-        };
-        self.rest = rest;
-        let mut chosen = || {
-            let chosen = (bits & 0xff) * ONES;
-            bits >>= 8;
-            chosen
-        };
-        if r >= 8 {
-            while let Some((group, next)) = here.split_at_checked(r) {
-                let (Some(low), Some(high)) = (group.first_chunk(), group.last_chunk()) else {
-                    return;
-                };
-                let chosen = chosen();
-                self.low ^= u64::from_le_bytes(*low) & chosen;
-                self.high ^= u64::from_le_bytes(*high) & chosen;
-                here = next;
-            }
-        } else {
-            while let Some((group, next)) = here.split_at_checked(r.max(1)) {
-                let word = group.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-                self.low ^= word & chosen();
-                here = next;
-            }
-        }
-    }
-}
-
-/// The sum of the slots behind the groups where these bits are ones.
+/// The sum of groups' slots where the row has ones. Of the sum only the lowest `r` bits count.
 #[inline(always)]
-fn tail_sum(bits: u64, layout: Layout, slots: &[u8]) -> u64 {
-    let Some(slots) = AtLeast::new(slots) else { return 0 };
-    let mut sum = 0;
-    // Four slots fit in a word that begins with any bit of a byte.
-    for first in [0, 4] {
-        if first < layout.tail() {
-            let bit = (8 * layout.groups() + first) * u64::from(layout.r);
-            // At the end a word is read that begins before that byte.
-            let (word, at) = slots.read((bit / 8) as usize);
-            let word = u64::from_le_bytes(word) >> (bit - 8 * at as u64);
-            for i in 0..4 {
-                let chosen = 0u64.wrapping_sub(bits >> (first + i) & 1);
-                sum ^= (word >> (i * u64::from(layout.r))) & chosen;
-            }
+pub(crate) fn sum_groups(row: u128, mut groups: &[u8], r: usize) -> u64 {
+    // A byte for each bit of the slots: the first eight, and the last eight.
+    let (mut low, mut high) = (0, 0);
+    let (mut bits, mut next) = (row as u64, (row >> 64) as u64);
+    let mut number = 0;
+    while let Some((group, rest)) = groups.split_at_checked(r) {
+        let first = match groups.first_chunk() {
+            Some(first) => u64::from_le_bytes(*first),
+            None => group.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        let last = group.last_chunk().map_or(0, |last| u64::from_le_bytes(*last));
+        let chosen = (bits & 0xff) * ONES;
+        low ^= first & chosen;
+        high ^= last & chosen;
+        groups = rest;
+        bits >>= 8;
+        number += 1;
+        if number == 8 {
+            (bits, next) = (next, 0);
         }
     }
-    sum
+    parities(low) | parities(high) << r.saturating_sub(8)
 }
 
 /// The sum of each byte's bits modulo 2.
@@ -276,3 +262,37 @@ fn parities(mut bytes: u64) -> u64 {
     // Brings the lowest bits of the bytes into the highest byte.
     (bytes & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
+
+/// The sum of the slots behind the groups where these bits are ones.
+#[inline(always)]
+fn sum_tail(bits: u64, layout: Layout, slots: &[u8]) -> u64 {
+    let Some(words) = AtLeast::new(slots) else { return 0 };
+    let (place, r) = (layout.groups() as usize * layout.r as usize, layout.r);
+    let masks = &MASKS[r as usize & 15];
+    // What is left of a word that was read before (or behind) the place where it should begin.
+    let word = |(word, from): ([u8; 8], usize), bits: u32| {
+        let skip = 8 * (place as isize - from as isize) + bits as isize;
+        u64::from_le_bytes(word).wrapping_shr(skip as u32)
+    };
+    // Four slots fit in a word, and what is behind them in the last one. (Where no slot is left, the
+    // words are anything.)
+    let four = word(words.read(place), 0) & masks[bits as usize & 15];
+    let three = word(words.read(slots.len()), 4 * r) & masks[(bits >> 4) as usize & 15];
+    let two = (four ^ three) ^ ((four ^ three) >> (2 * r));
+    two ^ two >> r
+}
+
+/// For each r, and for each choice of four slots of r bits, ones where these are in a word.
+static MASKS: [[u64; 16]; 16] = {
+    let mut masks = [[0; 16]; 16];
+    // Loops over ranges cannot run in the compiler.
+    let mut i = 0;
+    while i < 16 * 16 * 4 {
+        let (r, chosen, slot) = (i / 64, i / 4 % 16, i % 4);
+        if chosen >> slot & 1 == 1 {
+            masks[r][chosen] |= ((1 << r) - 1) << (slot * r);
+        }
+        i += 1;
+    }
+    masks
+};

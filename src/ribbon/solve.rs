@@ -46,26 +46,35 @@ type Sixty4 = [u64; MOST_ON_STACK];
 #[inline(always)]
 fn solve_dense(hashes: &[u64], layout: Layout, bytes: &mut [u8]) -> Option<u8> {
     let n = hashes.len();
-    let (mut rows, mut values, mut pivots) = ([0; 64], [0; 64], [0; 64]);
+    let (mut rows, mut values) = ([0; 64], [0; 64]);
+    let (mut reduced, mut sums) = ([0; 64], [0; 64]);
     for seed in 0..SEEDS {
         let layout = Layout { seed, ..layout };
         for ((row, value), &h) in rows.iter_mut().zip(&mut values).zip(hashes) {
             (*row, *value) = (dense(h, layout), layout.result(h));
         }
-        if eliminate(&mut rows, &mut values, &mut pivots, n) {
-            write(&substitute(&rows, &mut values, &pivots, n), layout, bytes);
+        if eliminate(&mut rows, &mut values, &mut reduced, &mut sums, n) {
+            write(&substitute(&reduced, &mut sums, n), layout, bytes);
             return Some(seed);
         }
     }
     None
 }
 
-/// Clears each row's lowest bit, its pivot, in all later rows (and in some earlier ones). False if a
-/// row is the sum of others, but its value is not.
+/// Moves each row, with the earlier rows' lowest bits cleared in it, to `reduced`, and its value. (A row
+/// that stayed among the others would have to be written there alone, and a processor waits where it
+/// reads such words as a vector.) False if a row is the sum of others, but its value is not.
 #[inline(always)]
-fn eliminate(rows: &mut Sixty4, values: &mut Sixty4, pivots: &mut Sixty4, n: usize) -> bool {
+fn eliminate(
+    rows: &mut Sixty4,
+    values: &mut Sixty4,
+    reduced: &mut Sixty4,
+    sums: &mut Sixty4,
+    n: usize,
+) -> bool {
     for i in 0..n {
         let (row, value) = (rows[i & 63], values[i & 63]);
+        (reduced[i & 63], sums[i & 63]) = (row, value);
         if row == 0 {
             if value != 0 {
                 return false;
@@ -73,7 +82,6 @@ fn eliminate(rows: &mut Sixty4, values: &mut Sixty4, pivots: &mut Sixty4, n: usi
             continue;
         }
         let pivot = row & row.wrapping_neg();
-        pivots[i & 63] = pivot;
         // A number of rows that the compiler does not know is one for which it takes vectors.
         let some = (i & !7)..n.next_multiple_of(8);
         let (Some(rs), Some(vs)) = (rows.get_mut(some.clone()), values.get_mut(some)) else {
@@ -84,20 +92,20 @@ fn eliminate(rows: &mut Sixty4, values: &mut Sixty4, pivots: &mut Sixty4, n: usi
             *r ^= mask & row;
             *v ^= mask & value;
         }
-        (rows[i & 63], values[i & 63]) = (row, value);
     }
     true
 }
 
-/// The value of each slot: the last pivot's is known, and is taken out of the rows before it.
+/// The value of each slot: the last row's is known, and is taken out of the rows before it.
 #[inline(always)]
-fn substitute(rows: &Sixty4, values: &mut Sixty4, pivots: &Sixty4, n: usize) -> Sixty4 {
+fn substitute(rows: &Sixty4, values: &mut Sixty4, n: usize) -> Sixty4 {
     let mut slots = [0; 64];
     for i in (0..n).rev() {
-        let (value, pivot) = (values[i & 63], pivots[i & 63]);
-        if rows[i & 63] == 0 {
+        let (row, value) = (rows[i & 63], values[i & 63]);
+        if row == 0 {
             continue;
         }
+        let pivot = row & row.wrapping_neg();
         slots[pivot.trailing_zeros() as usize & 63] = value;
         let some = ..(i + 1).next_multiple_of(8);
         let (Some(rs), Some(vs)) = (rows.get(some), values.get_mut(some)) else { return slots };
