@@ -218,23 +218,31 @@ node_module() {
   modules+=("$1=$folder/$library")
 }
 
-# node_tests FOLDER-OF-NODE PLATFORM: in a folder outside the tree.
+# node_tests PLATFORM TESTS NODE...: with this Node, in a folder outside the tree.
 node_tests() {
-  local work status=0
-  step "Node $("$1/node" --version)"
+  local work file status=0
+  step "$1: ${*:3}"
   work=$(mktemp -d)
   cp "$package"/tests/* "$package/README.md" "$work"
   (
     cd "$work"
-    export PATH=$1:$PATH LEVELDB_BLOOM_VERSION=$version
-    npm install --silent --no-audit --no-fund "$out/packages/leveldb-bloom-$version.tgz" \
-      "$out/packages/leveldb-bloom-$2-$version.tgz" &&
-      node --expose-gc --test . &&
-      node node_modules/typescript/bin/tsc --strict --noEmit --module nodenext --target es2022 \
-        --types node consumer.ts
+    # By force also what is for another machine.
+    npm install --silent --no-audit --no-fund --force "$out/packages/leveldb-bloom-$version.tgz" \
+      "$out/packages/leveldb-bloom-$1-$version.tgz" || exit 1
+    for file in $2; do
+      LEVELDB_BLOOM_VERSION=$version "${@:3}" --expose-gc "$file.test.js" </dev/null || exit 1
+    done
+    node node_modules/typescript/bin/tsc --strict --noEmit --module nodenext --target es2022 \
+      --types node consumer.ts
   ) || status=$?
   rm -rf "$work"
   return $status
+}
+
+# node_release PLATFORM VERSION: where npm has put that Node.
+node_release() {
+  npm install --prefix "$out/node/$1-$2" --silent --no-audit --no-fund --force "node-$1@$2" >&2
+  echo "$out/node/$1-$2/node_modules/node-$1/bin/node"
 }
 
 run_node() {
@@ -244,7 +252,7 @@ run_node() {
   version=$(cargo metadata --locked --no-deps --format-version 1 |
     node -p 'JSON.parse(fs.readFileSync(0)).packages.find(({ name }) => name === "leveldb-bloom").version')
   modules=()
-  local cpu here
+  local cpu here tests='filter keys package'
   cpu=$(node -p process.arch)
   here=linux-$cpu-gnu
   if [ "$mode" = --packages ]; then
@@ -261,13 +269,32 @@ run_node() {
   mkdir -p "$out/packages"
   node "$package/pack.mjs" "$out/packages" "$version" "${modules[@]}"
   ls -s --block-size=1K "$out/packages"
-  node_tests "$(dirname "$(command -v node)")" "$here"
+  node_tests "$here" "$tests" node
   [ "$mode" != --quick ] || return 0
   local other
   for other in 18 latest; do
-    npm install --prefix "$out/node-$other" --silent --no-audit --no-fund "node-linux-$cpu@$other"
-    node_tests "$out/node-$other/node_modules/node-linux-$cpu/bin" "$here"
+    node_tests "$here" "$tests" "$(node_release "linux-$cpu" $other)"
   done
+  [ "$mode" = --packages ] || return 0
+  if [ "$cpu" = x64 ]; then
+    ensure_packages qemu-user libc6-arm64-cross libstdc++6-arm64-cross
+    # Without the tests of the package: they start other processes.
+    node_tests linux-arm64-gnu 'filter keys' \
+      qemu-aarch64 -L /usr/aarch64-linux-gnu "$(node_release linux-arm64 20)"
+  fi
+  ensure_packages wine wine64
+  export WINEPREFIX=$out/wine WINEDEBUG=-all NODE_SKIP_PLATFORM_CHECK=1
+  quietly wineboot
+  # Debian 12's wine does not have it, and later ones do.
+  local prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
+  [ -e "$prng" ] || x86_64-w64-mingw32-gcc -shared -o "$prng" -x c - -ladvapi32 <<'C'
+#include <windows.h>
+#include <ntsecapi.h>
+__declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T size) { return RtlGenRandom(data, size); }
+C
+  # A newer Node needs a newer Windows than Debian 12's wine is.
+  WINEDLLOVERRIDES=bcryptprimitives=n,b node_tests win32-x64 "$tests" \
+    wine "$(node_release win-x64 18).exe"
 }
 
 ensure_rust

@@ -145,22 +145,6 @@ function main() {
     }
   });
 
-  test('keys that another thread changes', async () => {
-    const data = new SharedArrayBuffer(1 << 20);
-    const worker = new Worker(`
-      const { parentPort, workerData } = require('node:worker_threads');
-      const words = new Uint32Array(workerData);
-      parentPort.postMessage(1);
-      for (let i = 0; ; i++) words.fill(i);`, { eval: true, workerData: data });
-    await new Promise((resolve) => worker.once('message', resolve));
-    for (let i = 0; i < 20; i++) {
-      const made = new Policy({ encoding: i % 2 ? 'bloom' : 'ribbon' }).createFilter({ data, keyLength: 16 });
-      assert.strictEqual(made.length, new Policy({ encoding: i % 2 ? 'bloom' : 'ribbon' }).filterSize(1 << 16));
-      made.mayMatchMany({ data, keyLength: 16 });
-    }
-    await worker.terminate();
-  });
-
   test('nothing is leaked', () => {
     const data = new Uint8Array(1_600_000);
     // Half a megabyte each time, none of which waits for the event loop.
