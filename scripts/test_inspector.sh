@@ -9,11 +9,14 @@ usage() {
 usage: scripts/test_inspector.sh [--help] [UNITTEST ARGUMENT...]
 
 Builds the command `leveldb-bloom` (inspector/) and runs it on databases written by Debian's LevelDB,
-Debian's and PyPI's plyvel, goleveldb and npm's classic-level: all keys found, figures equal to those
+Debian's and PyPI's plyvel, goleveldb, npm's classic-level and a TableBuilder by itself: all keys found, figures equal to those
 of a reader of its own and of the C library, lost keys named, every byte of small tables damaged in
 turn. Sets up what is missing (as root on Debian; otherwise it says what to install).
 
-  UNITTEST ARGUMENT...  which tests, e.g. `-v Golden` or `LostKeys.test_they_are_named`
+  UNITTEST ARGUMENT...  which tests, e.g. `-v Golden` or `LostKeys.test_they_are_named`; without, all classes of
+                        tests, as many at a time as there are processors
+
+LEVELDB_BLOOM_TEST_LARGE=1 tries advice on larger databases, too.
 
 Everything made is in target/inspector.
 TEXT
@@ -48,6 +51,7 @@ library=$target/release/libleveldb_bloom.so
 tests=inspector/tests/databases
 # Stock LevelDB makes the filters: ours comes second, for the functions that only it has.
 cc -O2 -Wall -Wextra -Werror -Iinclude "$tests/writer.c" -lleveldb "$library" -Wl,-rpath,"$target/release" -o "$work/writer"
+c++ -O2 -Wall -Wextra -Werror "$tests/table.cc" -lleveldb -o "$work/table"
 GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go-cache GOFLAGS='' \
   go build -o "$work/writer-go" "$tests/writer.go"
 /usr/bin/python3 ctest/routes/fetch.py wheel "$work/wheel"

@@ -12,12 +12,13 @@ use leveldb_bloom_table::FILTER_BASE_LG;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::absent::Answers;
 use crate::find::{Everything, Found, find};
-use crate::sample::{self, Answers, Asking, Building, Feed, Layout, Seen};
+use crate::sample::{self, Asking, Building, Feed, LONGEST, Layout, Seen};
 use crate::source::{self, Told, Wanted};
 use crate::sums::ratio;
-use crate::text::{BOLD, bytes, count, percent, plural, styled, tenths, wrap};
-use crate::{Failure, print, print_json};
+use crate::text::{BOLD, bytes, capitalised, count, percent, plural, styled, tenths, wrap};
+use crate::{print, print_json};
 
 #[derive(Args)]
 pub struct Advise {
@@ -103,16 +104,22 @@ pub struct Row {
 #[derive(Serialize)]
 pub struct Advice {
     pub sampled_keys: u64,
+    /// Keys that were too long for it.
+    pub left_out_keys: u64,
     pub keys: u64,
     /// Tables that a Get of an absent key looks into.
     pub tables_per_get: f64,
     pub tables: u64,
     pub ordered: bool,
-    /// What kind of keys they are then.
-    #[serde(skip)]
-    pub kind: &'static str,
     pub rows: Vec<Row>,
     pub text: String,
+}
+
+impl Advice {
+    /// What is there.
+    pub fn present(&self) -> Option<&Row> {
+        self.rows.iter().find(|row| row.present)
+    }
 }
 
 /// The entries that are looked at: parts of tables, or those in logs.
@@ -201,13 +208,8 @@ fn feed(
     feed.end();
 }
 
-/// Tries settings on a sample of the keys: all of them, or only what is there.
-pub fn advise(
-    everything: &Everything,
-    told: &mut Told,
-    max_open_files: u64,
-    all: bool,
-) -> Option<Advice> {
+/// Tries settings on a sample of the keys.
+pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> Option<Advice> {
     let parts = parts(everything);
     let total: u64 =
         everything.tables.iter().filter(|it| it.place.is_used()).map(|it| it.len).sum();
@@ -251,7 +253,6 @@ pub fn advise(
     let present = seen.block_size();
     let sizes: Vec<_> =
         [present, present * 4, present * 16].into_iter().filter(|size| *size <= 4 << 20).collect();
-    let sizes = if all { &sizes[..] } else { &sizes[..1] };
     let present_filters = match (seen.filters, seen.ribbon) {
         (0, _) => Some((Encoding::None, 0)),
         (_, Some((least, most))) => Some((Encoding::Ribbon, least)).filter(|_| least == most),
@@ -260,10 +261,7 @@ pub fn advise(
             seen.settings.one().map(|least| (Encoding::Bloom, most.unwrap_or(least)))
         }
     };
-    let mut settings = settings(present_filters);
-    if !all {
-        settings.retain(|(encoding, bits, _)| Some((*encoding, *bits)) == present_filters);
-    }
+    let settings = settings(present_filters);
     let policies: Vec<_> = settings.iter().map(|(_, _, policy)| *policy).collect();
     let mut layouts = Vec::new();
     let mut asking = Asking::new(&policies, counting.bytewise, keys as f64);
@@ -280,7 +278,7 @@ pub fn advise(
             sizes.iter().map(|size| Layout::new(building(size), policies.len())).collect();
         feed(told, everything, &parts, &mut more, &mut asking, &mut Seen::default(), &bar);
         layouts.extend(more);
-        if !all || !ordered(&layouts[0].answers, &settings) {
+        if !ordered(&layouts[0].answers, &settings) {
             break;
         }
     }
@@ -309,14 +307,18 @@ pub fn advise(
             context.row(layout, (*encoding, *bits), Some((policy, *answers)))
         }));
     }
-    let text = context.choose(&mut rows, &asking);
+    let mut text = context.choose(&mut rows, asking.absent.kind());
+    if counting.left_out > 0 {
+        let (keys, most) = (plural(counting.left_out, "key was", "keys were"), block(LONGEST));
+        text += &format!(" {keys} left out, being longer than {most}.");
+    }
     Some(Advice {
         sampled_keys: keys,
+        left_out_keys: counting.left_out,
         keys: all_keys as u64,
         tables_per_get: context.per_get,
         tables,
         ordered: is_ordered,
-        kind: kind_of_keys(&asking),
         rows,
         text,
     })
@@ -324,18 +326,13 @@ pub fn advise(
 
 /// Whether neighbours pass LevelDB's filters much more often than random keys.
 fn ordered(answers: &[Answers], settings: &[Setting]) -> bool {
-    let (mut near, mut random) = ((0, 0), (0, 0));
+    let mut sum = Answers::default();
     for ((encoding, ..), answers) in settings.iter().zip(answers) {
         if *encoding == Encoding::Bloom {
-            near = (near.0 + answers.near.0, near.1 + answers.near.1);
-            random = (random.0 + answers.random.0, random.1 + answers.random.1);
+            sum += *answers;
         }
     }
-    near.0 > 1000 && rate(near) > 1.5 * rate(random) + 0.002
-}
-
-fn rate((asked, passed): (u64, u64)) -> f64 {
-    ratio(passed as f64, asked as f64)
+    sum.are_ordered()
 }
 
 /// How many tables a Get of a key that is not there looks into, by the ranges that they have.
@@ -382,8 +379,8 @@ impl Context {
         let filter_bytes = filters.map_or(0, |(policy, _)| layout.filter_bytes(policy));
         let answers = filters.map(|(_, answers)| answers);
         let neighbours =
-            answers.filter(|answers| answers.near.0 > 0).map(|answers| rate(answers.near));
-        let random = answers.map_or(1.0, |answers| rate(answers.random));
+            answers.filter(|answers| answers.near.asked > 0).map(|answers| answers.near.rate());
+        let random = answers.map_or(1.0, |answers| answers.random.rate());
         // What a program asks for is not known: whichever passes more often.
         let pass = neighbours.unwrap_or(0.0).max(random);
         let Building { block_size, appended, .. } = layout.building;
@@ -408,7 +405,7 @@ impl Context {
     }
 
     /// Marks the best rows, and says what to change and what it brings.
-    fn choose(&self, rows: &mut [Row], asking: &Asking<'_>) -> String {
+    fn choose(&self, rows: &mut [Row], kind: &str) -> String {
         let plain = |encoding, bits| {
             rows.iter().find(|row| (row.encoding, row.bits_per_key) == (encoding, bits)).cloned()
         };
@@ -425,7 +422,7 @@ impl Context {
             }
             Some(row) if self.is_ordered && row.encoding == Encoding::Bloom => format!(
                 "Your keys are {}: LevelDB's filter passes {} of absent neighbours, and {} with 20 bits per key.",
-                kind_of_keys(asking),
+                kind,
                 pass(row),
                 plain(Encoding::Bloom, 20).map_or_else(String::new, |row| pass(&row))
             ),
@@ -528,7 +525,7 @@ fn changes(now: &Row, row: &Row) -> String {
         _ => changes.push(format!("set {bits} bits per key (NewBloomFilterPolicy({bits}))")),
     }
     let what = changes.join(", and ");
-    what.get(..1).unwrap_or("").to_uppercase() + what.get(1..).unwrap_or("")
+    capitalised(&what)
 }
 
 /// What the formulas say of absent keys in the filters of a layout.
@@ -556,18 +553,9 @@ fn block(size: usize) -> String {
     bytes(size as u64).replace(".0 ", " ")
 }
 
-fn kind_of_keys(asking: &Asking<'_>) -> &'static str {
-    match asking.places.iter().rev().find(|place| place.varies()).map(|place| place.alphabet()) {
-        Some(b"0123456789") => "numbers in decimal digits",
-        Some(alphabet) if alphabet.len() == 16 => "numbers in hexadecimal digits",
-        Some(alphabet) if alphabet.len() == 256 => "numbers, big-endian",
-        _ => "much like their neighbours",
-    }
-}
-
-pub fn run(args: &Advise) -> Result<ExitCode, Failure> {
+pub fn run(args: &Advise) -> Result<ExitCode, String> {
     let everything = find(&args.paths)?;
-    let advice = advise(&everything, &mut Told::default(), args.max_open_files, true)
+    let advice = advise(&everything, &mut Told::default(), args.max_open_files)
         .ok_or("there is no key to try settings on")?;
     if args.json {
         print_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "advice": advice }))?;

@@ -1,10 +1,12 @@
 //! The fastest code there is for blocks, all of it from other crates.
 
 use std::cell::RefCell;
+use std::io::{ErrorKind, Read as _};
 
 use flate2::{Decompress, FlushDecompress, Status};
 use leveldb_bloom_table::{Codec, Compression, Refusal};
-use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{DCtx, ResetDirective};
 
 /// Snappy, zstd, the deflate of Minecraft's LevelDB, and checksums by the processor's own
 /// instruction. For one thread.
@@ -74,23 +76,18 @@ fn zstd(
     let damaged = || Refusal::damaged("zstd", "what zstd writes");
     state.reset(ResetDirective::SessionOnly).map_err(|_| damaged())?;
     output.clear();
-    let mut from = InBuffer::around(input);
-    loop {
-        make_room(input, limit, output)?;
-        let before = (from.pos(), output.len());
-        let mut to = OutBuffer::around_pos(output, before.1);
-        let left = state.decompress_stream(&mut to, &mut from).map_err(|_| damaged())?;
-        if output.len() > limit {
-            return Err(Refusal::TooLarge { len: output.len() as u64, limit: limit as u64 });
-        }
-        if left == 0 {
-            // Another frame is none of LevelDB's.
-            return if from.pos() == input.len() { Ok(()) } else { Err(damaged()) };
-        }
-        // There was room, so it is the input that has ended.
-        if (from.pos(), output.len()) == before {
-            return Err(damaged());
-        }
+    let mut rest = input;
+    let read = Decoder::with_context(&mut rest, state)
+        .single_frame()
+        .take(limit as u64 + 1)
+        .read_to_end(output);
+    match read {
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Refusal::NoMemory),
+        Err(_) => Err(damaged()),
+        Ok(len) if len > limit => Err(Refusal::TooLarge { len: len as u64, limit: limit as u64 }),
+        // Another frame is none of LevelDB's.
+        Ok(_) if !rest.is_empty() => Err(damaged()),
+        Ok(_) => Ok(()),
     }
 }
 

@@ -12,10 +12,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::encoding::{Encoding, Shown};
-use crate::find::{Found, Place, find};
+use crate::find::find;
 use crate::source::{self, Entry, Told, Wanted, has_name_of_log};
 use crate::work::name;
-use crate::{Failure, reports, say};
+use crate::{reports, say, to_stdout};
 
 #[derive(Args)]
 pub struct Dump {
@@ -65,7 +65,7 @@ struct Line<'a> {
     level: Option<u32>,
 }
 
-pub fn run(args: &Dump) -> Result<ExitCode, Failure> {
+pub fn run(args: &Dump) -> Result<ExitCode, String> {
     let is_log = |path: &PathBuf| has_name_of_log(path) && !path.is_dir();
     let (logs, others): (Vec<_>, Vec<_>) = args.paths.iter().cloned().partition(is_log);
     let everything = find(&others)?;
@@ -85,14 +85,15 @@ pub fn run(args: &Dump) -> Result<ExitCode, Failure> {
         .map(|(found, _)| (found.path.as_path(), Some(found)))
         .collect();
     // From old to new.
-    sources.sort_by_key(|(_, found)| Reverse(found.and_then(level_of)));
+    sources.sort_by_key(|(_, found)| Reverse(found.and_then(|found| found.place.level())));
     let own: Vec<_> = everything.databases.iter().flat_map(|it| source::logs(it)).collect();
     sources.extend(own.iter().chain(&logs).map(|path| (path.as_path(), None)));
 
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let (mut told, mut left, mut written) = (Told::default(), args.limit, Ok(()));
     for (path, found) in sources {
-        let (file, level, mut is_first) = (name(path), found.and_then(level_of), true);
+        let (file, level, mut is_first) =
+            (name(path), found.and_then(|found| found.place.level()), true);
         let mut each = |entry: Entry<'_>| {
             if left == Some(0) {
                 return ControlFlow::Break(());
@@ -115,12 +116,8 @@ pub fn run(args: &Dump) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure(format!("stdout: {error}")))
-        }
-        _ => Ok(reports::status_of(wrong || told.damaged, told.unreadable).into()),
-    }
+    to_stdout(written.and_then(|()| out.flush()))?;
+    Ok(reports::status_of(wrong || told.damaged, told.unreadable).into())
 }
 
 fn write(
@@ -149,17 +146,10 @@ fn write(
     }
 }
 
-fn level_of(found: &Found) -> Option<u32> {
-    match found.place {
-        Place::Level(level) => Some(level),
-        _ => None,
-    }
-}
-
-fn wanted(args: &Dump) -> Result<Wanted, Failure> {
+fn wanted(args: &Dump) -> Result<Wanted, String> {
     let decode = |name, text: &Option<OsString>| {
         let decoded = text.as_ref().map(|text| args.encoding.decode(text)).transpose();
-        decoded.map_err(|expected| Failure(format!("{name}: {expected}")))
+        decoded.map_err(|expected| format!("{name}: {expected}"))
     };
     let mut wanted = Wanted {
         from: decode("--from", &args.from)?.unwrap_or_default(),

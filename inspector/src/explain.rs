@@ -1,14 +1,18 @@
 //! What the figures mean, in sentences.
 
+use std::fs;
+use std::ops::ControlFlow;
+
 use leveldb_bloom::{MAX_USEFUL_BITS_PER_KEY, POLICY_NAME};
 use serde::Serialize;
 
-use crate::find::{Database, Place};
+use crate::figures::{Findings, NEIGHBOURS, RANDOM};
 use crate::manifest::BYTEWISE;
 use crate::reports;
 use crate::scan::{Format, OTHER_NAME, Report};
+use crate::source::{self, Told, Wanted};
 use crate::sums::{Counts, Sums, ratio};
-use crate::text::{self, bytes, count, percent, plural, tenths};
+use crate::text::{self, bytes, capitalised, count, percent, plural, tenths};
 use crate::transform::Transform;
 
 /// How much a note matters.
@@ -29,29 +33,31 @@ pub struct Note {
     /// A word to look for, which stays the same over versions.
     pub topic: &'static str,
     pub text: String,
+    /// What it says, and what cures it, in one sentence; nothing where nothing has to be cured.
+    #[serde(skip)]
+    pub lead: Option<String>,
 }
 
 /// The notes on all tables, the most important first.
-pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: bool) -> Vec<Note> {
-    let (used, unused) = reports.iter().partition(|report| report.place.is_used());
-    let mut notes = Notes { notes: Vec::new(), reports: used, unused, databases, total, data };
+pub fn explain(findings: &Findings) -> Vec<Note> {
+    let (used, unused) = findings.reports.iter().partition(|report| report.place.is_used());
+    let mut notes = Notes { notes: Vec::new(), used, unused, total: &findings.total, findings };
     notes.lost_keys();
     notes.ranges();
     notes.missing_tables();
-    notes.levels();
-    notes.kinds();
+    notes.of_databases();
+    notes.ordered_keys();
     notes.names();
-    notes.other_filters();
+    notes.own_policies();
     notes.comparator();
     notes.no_filters();
     notes.encodings();
     notes.match_all();
-    notes.uncovered();
     notes.settings();
     notes.cost();
-    notes.rate();
     notes.who_asks();
-    notes.unused_and_vanished();
+    notes.in_logs();
+    notes.of_tables();
     notes.notes.sort_by_key(|note| note.weight);
     notes.notes
 }
@@ -59,20 +65,27 @@ pub fn explain(reports: &[Report], databases: &[&Database], total: &Sums, data: 
 struct Notes<'a> {
     notes: Vec<Note>,
     /// Of the tables that LevelDB reads, as far as is known.
-    reports: Vec<&'a Report>,
+    used: Vec<&'a Report>,
     unused: Vec<&'a Report>,
-    databases: &'a [&'a Database],
     total: &'a Sums,
-    data: bool,
+    findings: &'a Findings,
 }
 
 impl Notes<'_> {
-    fn add(&mut self, weight: Weight, topic: &'static str, text: String) {
-        self.notes.push(Note { weight, topic, text });
+    fn note(&mut self, topic: &'static str, text: String) {
+        self.notes.push(Note { weight: Weight::Note, topic, text, lead: None });
+    }
+
+    /// What is the matter, without a full stop; more of it, in sentences; and what cures it.
+    fn cured(&mut self, weight: Weight, topic: &'static str, what: &str, more: &str, cure: &str) {
+        let sentences = [&format!("{what}."), more, &format!("{}.", capitalised(cure))];
+        let sentences: Vec<_> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
+        let (text, lead) = (sentences.join(" "), Some(format!("{what}: {cure}.")));
+        self.notes.push(Note { weight, topic, text, lead });
     }
 
     fn tables(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
-        self.reports.iter().filter(|report| wanted(report)).count() as u64
+        self.used.iter().filter(|report| wanted(report)).count() as u64
     }
 
     fn lost_keys(&mut self) {
@@ -80,253 +93,230 @@ impl Notes<'_> {
         if lost == 0 {
             return;
         }
-        let transform =
-            self.reports.iter().filter(|r| r.sums.bloom.keys_lost > 0).find_map(|r| r.transform);
-        let text = match transform {
-            Some(transform) => format!(
-                "{} of {} keys do not match their filters, and all that were tried match by {transform}. \
-                 So the filters were made for a comparator that sees only that much of a key, by a \
-                 policy wrapped around the built-in one but with the built-in one's name. Opened \
-                 with the plain policy, this database loses those keys; give a wrapped policy a name \
-                 of its own.",
-                count(lost),
-                count(self.total.bloom.keys_checked),
+        let transform = self.used.iter().filter(|it| it.sums.bloom.keys_lost > 0);
+        let (checked, rewrite) = (count(self.total.bloom.keys_checked), with("a sound policy"));
+        let what = format!("{} of {checked} keys do not match their filters", count(lost));
+        let (more, cure) = match transform.clone().find_map(|report| report.transform) {
+            Some(transform) => (
+                format!(
+                    "All that were tried match by {transform}: the filters were made for a comparator that sees \
+                     only that much of a key, by a policy wrapped around the built-in one under the built-in one's \
+                     name. Opened with the plain policy, this database loses those keys."
+                ),
+                "open it with the wrapped policy, and give that a name of its own",
             ),
-            None => format!(
-                "{} of {} keys do not match their filters: a Get does not find them, although they \
-                 are there, and gives what was written to them earlier, if that is there too. \
-                 `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
-                 them. With a sound one, {REWRITE}.",
-                count(lost),
-                count(self.total.bloom.keys_checked),
+            None => (
+                "A Get does not find them, although they are there, and gives what was written to them earlier, \
+                 if that is there too. `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
+                 them."
+                    .into(),
+                &*rewrite,
             ),
         };
-        self.add(Weight::Wrong, "lost-keys", text);
+        self.cured(Weight::Wrong, "lost-keys", &what, &more, cure);
     }
 
     fn ranges(&mut self) {
         let (outside, tables) = (self.total.keys_outside, self.tables(|r| r.sums.keys_outside > 0));
-        let errors: usize = self.databases.iter().map(|database| database.untrue.len()).sum();
-        if outside == 0 && errors == 0 {
-            return;
+        let errors: usize = self.findings.databases().iter().map(|it| it.untrue.len()).sum();
+        let mut said = Vec::new();
+        if errors > 0 {
+            said.push(format!(
+                "The MANIFEST has {} that cannot be so: of a level above 0 it overlaps another, or its smallest \
+                 key is behind its largest. A LevelDB with assertions, as Debian's is, does not open this database",
+                plural(errors as u64, "range", "ranges")
+            ));
         }
-        let mut text = match errors as u64 {
-            0 => String::new(),
-            errors => format!(
-                "The MANIFEST has {} that cannot be so: of a level above 0 it overlaps another, or \
-                 its smallest key is behind its largest. A LevelDB with assertions, as Debian's is, does \
-                 not open this database. ",
-                plural(errors, "range", "ranges")
-            ),
-        };
         if outside > 0 {
-            text += &format!(
-                "{} of {} {} not looked for there, by the ranges in the MANIFEST: a Get does not \
-                 find them, although they are there and their filters may be sound, and gives what was \
-                 written to them earlier, if that is elsewhere. ",
+            let (is, of) =
+                (if outside == 1 { "is" } else { "are" }, plural(tables, "table", "tables"));
+            said.push(format!(
+                "{} of {of} {is} outside of the range that the MANIFEST gives the table: a Get does not look there, \
+                 and gives what was written to them earlier, if that is elsewhere",
                 plural(outside, "key", "keys"),
-                plural(tables, "table", "tables"),
-                if outside == 1 { "is" } else { "are" }
-            );
+            ));
         }
-        text += "`leveldb-bloom verify` names them. leveldb_repair_db writes a MANIFEST with the ranges \
-                 that the tables have; let it, on a copy.";
-        self.add(Weight::Wrong, "ranges", text);
+        let more = "`leveldb-bloom verify` names them.";
+        let cure = "let leveldb_repair_db, on a copy, write a MANIFEST with the ranges that the tables have";
+        if !said.is_empty() {
+            self.cured(Weight::Wrong, "ranges", &said.join(". "), more, cure);
+        }
     }
 
     fn missing_tables(&mut self) {
-        let all = self.databases.iter().flat_map(|database| &database.missing);
-        let missing: Vec<_> = all.map(|path| text::path(path).to_string()).collect();
-        if !missing.is_empty() {
-            let more = match missing.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {} more", count(more as u64)),
-            };
-            let text = format!(
-                "{} that the MANIFEST names cannot be found in the folder: {}{more}.",
-                plural(missing.len() as u64, "table", "tables"),
-                missing[..missing.len().min(NAMED)].join(", ")
-            );
-            self.add(Weight::Wrong, "missing-tables", text);
+        let databases = self.findings.databases();
+        let missing: Vec<_> = databases.iter().flat_map(|it| &it.missing).collect();
+        if missing.is_empty() {
+            return;
         }
-        for database in self.databases {
-            if let Err(reason) = &database.version {
-                let then = match database.is_unreadable() {
-                    true => "levels and comparator are not known.",
+        let named: Vec<_> = missing.iter().take(NAMED).map(|path| text::path(path)).collect();
+        let more = match missing.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {} more", count(more as u64)),
+        };
+        let what = format!(
+            "{} that the MANIFEST names cannot be found in the folder: {}{more}",
+            plural(missing.len() as u64, "table", "tables"),
+            named.join(", ")
+        );
+        let cure = "take them from a backup, or let leveldb_repair_db, on a copy, do without";
+        self.cured(Weight::Wrong, "missing-tables", &what, "", cure);
+    }
+
+    fn of_databases(&mut self) {
+        for database in self.findings.databases() {
+            if let Some(what) = database.manifest_error() {
+                let more = "Its levels and its comparator are not known.";
+                match database.is_unreadable() {
+                    true => self.note("manifest", format!("{what}. {more}")),
                     false => {
-                        "LevelDB does not open this database, and levels and comparator are not known."
+                        let cure = "take the MANIFEST from a backup, or let leveldb_repair_db, on a copy, write one";
+                        self.cured(Weight::Wrong, "manifest", &what, more, cure);
                     }
-                };
-                let text = format!(
-                    "The MANIFEST of {} could not be read ({reason}): {then}",
-                    text::path(&database.folder)
-                );
-                let weight = match database.is_unreadable() {
-                    true => Weight::Note,
-                    false => Weight::Wrong,
-                };
-                self.add(weight, "manifest", text);
+                }
             }
-        }
-    }
-
-    fn levels(&mut self) {
-        for database in self.databases {
             if let Some(text) = database.other_owner() {
-                self.add(Weight::Note, "levels", text);
+                self.note("levels", text);
             }
         }
     }
 
-    /// Tables that are not what LevelDB writes.
-    fn kinds(&mut self) {
-        let mut kinds = Counts::default();
-        self.reports.iter().filter_map(|report| report.kind()).for_each(|kind| kinds.count(kind));
-        for (kind, tables) in kinds.0 {
-            let text = format!("{}: {kind}.", plural(tables, "table", "tables"));
-            self.add(Weight::Note, "another-format", text);
+    /// That absent keys pass because of what keys look like.
+    fn ordered_keys(&mut self) {
+        let (bloom, near) = (&self.total.bloom, self.total.bloom.neighbours().unwrap_or(0.0));
+        let (Some(measured), (estimated, noise)) = (bloom.measured(), bloom.expected()) else {
+            return;
+        };
+        let cure = format!("use ribbon filters, which tell them apart ({RIBBON})");
+        let of_most = self.used.iter().max_by_key(|it| it.sums.bloom.answers.near.asked);
+        if bloom.answers.are_ordered() && near > 0.03 {
+            let what = format!(
+                "{} of {NEIGHBOURS} (absent keys between two that are there) pass the filters, and {} of {RANDOM}, \
+                 because keys are {}, which LevelDB's hash hardly tells apart",
+                percent(near),
+                percent(measured),
+                of_most.map_or("alike", |report| report.kind_of_keys)
+            );
+            let more = "`leveldb-bloom advise` says what they and other settings bring.";
+            self.cured(Weight::Wasted, "ordered-keys", &what, more, &cure);
+        } else if bloom.answers.random.asked >= 1000 && measured > 1.5 * estimated + noise {
+            self.note(
+                "rate",
+                format!(
+                    "Absent keys pass more often ({}) than the fill of the filters explains ({}): all bits of a key \
+                     follow from one hash of 32 bits, and keys that differ little have hashes with much in common. \
+                     {}.",
+                    percent(measured),
+                    percent(estimated),
+                    capitalised(&cure)
+                ),
+            );
         }
     }
 
+    /// LevelDB's own bits under a name that it does not look for.
     fn names(&mut self) {
-        let with = |format| self.tables(|r| r.policy.as_ref().is_some_and(|p| p.format == format));
-        let (own, other) = (with(Format::LevelDb), with(Format::OtherName));
-        if other > 0 {
-            let text = format!(
-                "{} under the name {OTHER_NAME}, as goleveldb and Java ports write them. The bits are \
-                 the same as LevelDB's, but the C++ library looks for {POLICY_NAME} and ignores \
-                 these: there they cost {} and save nothing. To use them there, give it a policy of \
-                 that name, or let it compact the database.",
-                match own {
-                    0 => "The filters are stored".to_owned(),
-                    _ =>
-                        plural(other, "table has its filters", "tables have their filters")
-                            + " stored",
-                },
-                bytes(self.filter_bytes(|r| {
-                    r.policy.as_ref().is_some_and(|p| p.format == Format::OtherName)
-                })),
-            );
-            self.add(Weight::Wasted, "other-name", text);
+        let other = |report: &Report| report.has(Format::OtherName);
+        let tables = self.tables(other);
+        let of_others = self.used.iter().filter(|report| other(report));
+        let cost: u64 = of_others.map(|report| report.sums.filter_block_bytes).sum();
+        if tables == 0 {
+            return;
         }
-        let mut foreign: Vec<_> = self
-            .reports
-            .iter()
-            .filter_map(|report| Some((report.policy.as_ref()?, report)))
-            .filter(|(policy, _)| policy.format == Format::Foreign)
-            .collect();
+        let where_ = match self.tables(|report| report.has(Format::LevelDb)) {
+            0 => "The filters are".to_owned(),
+            _ => plural(tables, "table has its filters", "tables have their filters"),
+        };
+        let what = format!(
+            "{where_} stored under the name {OTHER_NAME}, as goleveldb and Java ports write them, where LevelDB looks \
+             for {POLICY_NAME} and ignores these"
+        );
+        let more =
+            format!("The bits are the same: there they cost {} and save nothing.", bytes(cost));
+        let cure = "give LevelDB a policy of that name, or have it write all tables again";
+        self.cured(Weight::Wasted, "other-name", &what, &more, cure);
+    }
+
+    fn own_policies(&mut self) {
+        let is_own = |report: &&&Report| report.has(Format::Foreign);
+        let mut own: Vec<_> = self.used.iter().filter(is_own).copied().collect();
         // Of a policy's tables one that says something comes first.
-        foreign.sort_by_key(|(policy, report)| {
-            (policy.name.clone(), report.sums.bloom.filters == 0, report.undecided)
-        });
-        foreign.dedup_by_key(|(policy, _)| policy.name.clone());
-        let texts: Vec<_> = foreign
-            .iter()
-            .map(|(policy, report)| {
-                let what = match report.transform {
-                    _ if !self.data => "--quick does not look whether they are of LevelDB's format"
-                        .to_owned(),
-                    Some(transform) => format!(
-                        "they are bloom filters of LevelDB's format, made for {transform}, as a \
-                         comparator of the program's own may want"
-                    ),
-                    None if report.sums.bloom.filters > 0 => {
-                        "they are bloom filters of LevelDB's format under another name".to_owned()
-                    }
-                    None if report.undecided => {
-                        "there are too few keys to tell whether they are of LevelDB's format".to_owned()
-                    }
-                    None => "their format is not LevelDB's, so that nothing is said about their bits"
-                        .to_owned(),
-                };
+        let name = |report: &Report| report.policy.as_ref().map(|policy| policy.name.clone());
+        own.sort_by_key(|it| (name(it), it.sums.bloom.filters == 0, it.undecided));
+        own.dedup_by_key(|report| name(report));
+        for report in own {
+            let what = match report.transform {
+                _ if !self.findings.data => {
+                    "--quick does not look whether they are of LevelDB's format".into()
+                }
+                Some(transform) => format!(
+                    "they are bloom filters of LevelDB's format, made for {transform}, as a comparator of the \
+                     program's own may want"
+                ),
+                None if report.sums.bloom.filters > 0 => {
+                    "they are bloom filters of LevelDB's format under another name".into()
+                }
+                None => report.not_asked().to_owned(),
+            };
+            self.note(
+                "own-policy",
                 format!(
-                    "Filters are stored under the name {}, which is the program's own: {what}. Only a \
-                     program that opens the database with a policy of this name asks them.",
-                    policy.name
-                )
-            })
-            .collect();
-        for text in texts {
-            self.add(Weight::Note, "own-policy", text);
+                    "Filters are stored under the name {}, which is the program's own: {what}. Only a program that \
+                     opens the database with a policy of this name asks them.",
+                    name(report).unwrap_or_default()
+                ),
+            );
         }
     }
 
     fn comparator(&mut self) {
-        let named = self
-            .databases
-            .iter()
-            .filter_map(|database| database.comparator())
-            .find(|comparator| *comparator != BYTEWISE);
+        let databases = self.findings.databases();
+        let mut named = databases.iter().filter_map(|database| database.comparator());
         let unordered = self.tables(|report| !report.bytewise && report.problem_count == 0);
-        let who = match named {
+        let who = match named.find(|comparator| *comparator != BYTEWISE) {
             Some(comparator) => format!("The database has a comparator of its own, {comparator}."),
             None if unordered > 0 => format!(
-                "The keys of {} are not in the order of their bytes, so that the database has a \
-                 comparator of its own.",
+                "The keys of {} are not in the order of their bytes, so that the database has a comparator of its own.",
                 plural(unordered, "table", "tables")
             ),
             None => return,
         };
-        let text = format!(
-            "{who} A filter answers for the exact bytes of a key: if that comparator calls keys of \
-             different bytes equal, a filter loses keys, unless the policy is wrapped to see what the \
-             comparator sees. {}",
-            match (made_for(self.reports.iter().copied()), self.total.bloom.keys_lost) {
-                (Some(how), _) => format!(
-                    "As far as they were tried, keys match their filters here {how}, and not as they are \
-                     stored."
-                ),
-                (None, 0) => "The keys as stored match their filters here.".to_owned(),
-                (None, _) => "The keys as stored match their filters here in part only.".to_owned(),
+        let how = match (made_for(self.used.iter().copied()), self.total.bloom.keys_lost) {
+            (Some(how), _) => {
+                format!(
+                    "As far as they were tried, keys match their filters here {how}, and not as they are stored."
+                )
             }
-        );
-        if self.data && self.total.bloom.keys_checked > 0 {
-            self.add(Weight::Note, "comparator", text);
-        }
-    }
-
-    fn other_filters(&mut self) {
-        let (mut tables, mut bytes_, mut names) = (0, 0, Vec::<&str>::new());
-        for report in self.reports.iter().filter(|report| !report.other_policies.is_empty()) {
-            tables += 1;
-            bytes_ += report.other_filter_bytes;
-            names.extend(report.other_policies.iter().map(String::as_str));
-        }
-        if tables == 0 {
-            return;
-        }
-        names.sort_unstable();
-        names.dedup();
+            (None, 0) => "The keys as stored match their filters here.".into(),
+            (None, _) => "The keys as stored match their filters here in part only.".into(),
+        };
         let text = format!(
-            "{} filters of several policies. LevelDB asks those that have its policy's name; those of {}, \
-             {}, are in no figure here.",
-            plural(tables, "table has", "tables have"),
-            names.join(", "),
-            bytes(bytes_)
+            "{who} A filter answers for the exact bytes of a key: if that comparator calls keys of different bytes \
+             equal, a filter loses keys, unless the policy is wrapped to see what the comparator sees. {how}"
         );
-        self.add(Weight::Note, "other-filters", text);
+        if self.findings.data && self.total.bloom.keys_checked > 0 {
+            self.note("comparator", text);
+        }
     }
 
     fn no_filters(&mut self) {
-        let none = |report: &Report| report.opened && report.policy.is_none();
-        let without = self.tables(|report| none(report) && report.maker.is_none());
-        if without == 0 {
-            return;
-        }
-        let (weight, text) = if self.total.tables_with_filters == 0 {
-            let text = "There are no filters: no policy was set when these tables were written. Each Get \
-                 of a key that is not there reads a block of each table that could hold it; 10 bits \
-                 per key (leveldb_filterpolicy_create_bloom(10)) spare 99 of 100 of those reads.";
-            (Weight::Note, text.to_owned())
-        } else {
-            let text = format!(
-                "{} of {} have no filters: they were written without a policy. With a policy set, {REWRITE}.",
-                count(without),
-                plural(self.total.tables, "table", "tables")
+        let none = |it: &Report| it.opened && it.policy.is_none() && it.maker.is_none();
+        let without = self.tables(none);
+        let cure =
+            "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again";
+        if without > 0 && self.total.tables_with_filters == 0 {
+            let what = "There are no filters: no policy was set when these tables were written";
+            let more = "Each Get of a key that is not there reads a block of each table that could hold it; 10 bits \
+                        per key spare 99 of 100 of those reads.";
+            self.cured(Weight::Wasted, "no-filters", what, more, cure);
+        } else if without > 0 {
+            let of = plural(self.total.tables, "table", "tables");
+            let what = format!(
+                "{} of {of} have no filters: they were written without a policy",
+                count(without)
             );
-            (Weight::Wasted, text)
-        };
-        self.add(weight, "no-filters", text);
+            self.cured(Weight::Wasted, "no-filters", &what, "", &with("a policy set"));
+        }
     }
 
     fn encodings(&mut self) {
@@ -336,206 +326,191 @@ impl Notes<'_> {
             return;
         }
         let rates = match bloom.measured_apart() {
-            [Some(others), Some(ribbon)] => format!(
-                " Of absent keys {} pass the ribbon filters, and {} the others.",
-                percent(ribbon),
-                percent(others)
-            ),
+            [Some(others), Some(ribbon)] => {
+                let (ribbon, others) = (percent(ribbon), percent(others));
+                format!(
+                    " Of absent keys {ribbon} pass the ribbon filters, and {others} the others."
+                )
+            }
             _ => String::new(),
         };
-        let text = format!(
-            "{} of {} are ribbon filters, {}: tables get them as they are compacted.{rates} To finish the \
-             change, with ribbon filters in force ({RIBBON}), {REWRITE}. A compaction leaves tables of \
-             the deepest level as they are unless something newer lies above them.",
-            count(ribbons),
-            plural(filters, "filter", "filters"),
-            percent(ratio(ribbons as f64, filters as f64)),
+        self.note(
+            "encodings",
+            format!(
+                "{} of {} are ribbon filters, {}: tables get them as they are compacted.{rates} To finish the change, \
+                 with ribbon filters in force ({RIBBON}), {REWRITE}. A compaction leaves tables of the deepest level \
+                 as they are unless something newer lies above them.",
+                count(ribbons),
+                plural(filters, "filter", "filters"),
+                percent(ratio(ribbons as f64, filters as f64)),
+            ),
         );
-        self.add(Weight::Note, "encodings", text);
     }
 
     fn match_all(&mut self) {
-        let all = self.total.bloom.match_all;
+        let (all, blocks) = (self.total.bloom.match_all, self.total.uncovered_blocks);
+        let what = format!(
+            "{} a k of 0, of 31 or of more than 239: they match every key",
+            plural(all, "filter has", "filters have")
+        );
         if all > 0 {
-            let text = format!(
-                "{} a k of 0, of 31 or of more than 239: they match every key.",
-                plural(all, "filter has", "filters have")
-            );
-            self.add(Weight::Wasted, "match-all", text);
+            self.cured(Weight::Wasted, "match-all", &what, "", &with("a sound policy"));
         }
-    }
-
-    fn uncovered(&mut self) {
-        let blocks = self.total.uncovered_blocks;
+        let what = format!(
+            "{} beyond the last filter of its table: LevelDB reads such blocks for any key",
+            plural(blocks, "data block begins", "data blocks begin")
+        );
         if blocks > 0 {
-            let text = format!(
-                "{} beyond the last filter of its table: LevelDB reads such blocks for any key.",
-                plural(blocks, "data block begins", "data blocks begin")
-            );
-            self.add(Weight::Wasted, "uncovered", text);
+            self.cured(Weight::Wasted, "uncovered", &what, "", &with("a sound policy"));
         }
     }
 
     fn settings(&mut self) {
         let settings = self.total.settings;
         if settings.differ() {
-            let text = "No one setting of bits per key made all of these filters: it was changed, or \
-                 tables come from several programs. Tables that are written from now on have filters of \
-                 the setting that is in force.";
-            self.add(Weight::Note, "settings-differ", text.to_owned());
+            let text = "No one setting of bits per key made all of these filters: it was changed, or tables come from \
+                        several programs. Tables that are written from now on have filters of the setting that is in \
+                        force.";
+            self.note("settings-differ", text.into());
         } else if settings.least > MAX_USEFUL_BITS_PER_KEY {
-            let text = format!(
-                "{} bits per key gains little over 44: k stays at 30 from there on, and the hash has \
-                 only 32 bits.",
-                settings.least
-            );
-            self.add(Weight::Wasted, "too-many-bits", text);
+            let what = format!("{} bits per key gains little over 44", settings.least);
+            let more = "k stays at 30 from there on, and the hash has only 32 bits.";
+            let cure = "set 10 to 20 bits per key, and have all tables written again";
+            self.cured(Weight::Wasted, "too-many-bits", &what, more, cure);
         } else if settings.most < 4 && self.total.bloom.filters > 0 {
-            let least = settings.least;
-            let bits = match plural(settings.most.unsigned_abs().into(), "bit", "bits") {
-                most if least == settings.most => most,
+            let (least, most) =
+                (settings.least, plural(settings.most.unsigned_abs().into(), "bit", "bits"));
+            let bits = match least == settings.most {
+                true => most,
                 // Settings below 1 make what 1 does.
-                most if least < 1 => format!("{most} or fewer"),
-                most => format!("{least} to {most}"),
+                false if least < 1 => format!("{most} or fewer"),
+                false => format!("{least} to {most}"),
             };
-            let text = format!(
-                "At {bits} per key an estimated {} of all absent keys pass the filters; 10 is usual.",
-                percent(self.total.bloom.estimated())
+            let rate = percent(self.total.bloom.estimated());
+            let what = format!(
+                "At {bits} per key an estimated {rate} of all absent keys pass the filters"
             );
-            self.add(Weight::Wasted, "too-few-bits", text);
+            let cure =
+                "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again";
+            self.cured(Weight::Wasted, "too-few-bits", &what, "", cure);
         }
     }
 
     /// Where filters cost much more than the bits that were asked for: few keys in a filter.
     fn cost(&mut self) {
-        let sums = with_filters(self.reports.iter().copied());
-        let bloom = &sums.bloom;
+        let sums = with_filters(self.used.iter().copied());
+        let (bloom, keys) = (&sums.bloom, sums.bloom.keys_checked as f64);
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
-        let configured = match sums.settings.one() {
+        let set = f64::from(match sums.settings.one() {
             Some(_) => sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY),
             None if sums.settings.differ() => return,
             None => bloom.ribbon_bits.max() as i32,
-        };
-        let Some(keys) = Some(bloom.keys_checked).filter(|&keys| keys > 0) else { return };
-        let Some(spent) = bloom.spent(true) else { return };
-        if configured == 0 || spent < 1.25 * f64::from(configured) || bloom.filters == 0 {
+        });
+        let Some(spent) = bloom.spent(true).filter(|spent| set > 0.0 && *spent >= 1.25 * set)
+        else {
             return;
-        }
-        let per_filter = bloom.keys_per_filter.mean();
-        let blocks = ratio(sums.data_blocks as f64, bloom.filters as f64);
-        let offsets = ratio((4 * sums.slots) as f64 * 8.0, keys as f64);
-        let minimum = bloom.filters as f64 * 64.0 / keys as f64;
+        };
+        let (per_filter, minimum) =
+            (bloom.keys_per_filter.mean(), bloom.filters as f64 * 64.0 / keys);
         let slot = slot_of(&sums);
-        let mut text = format!(
-            "{} bits per key cost you {} here, because {} only {} {}",
+        let hold = match ratio(sums.data_blocks as f64, bloom.filters as f64) > 1.5 {
+            true => format!("{slot} of blocks hold"),
+            false => "blocks hold".into(),
+        };
+        let few = match &*tenths(per_filter) {
+            "1" => "1 key".into(),
+            few => format!("{few} keys"),
+        };
+        let what = format!(
+            "{} bits per key cost you {} here, because {hold} only {few}{}; the last byte takes {}, and 4 bytes of \
+             offset for each {slot} of blocks, {} of them without a filter, take {}",
             bits_of(&sums),
             tenths(spent),
-            if blocks > 1.5 { format!("{slot} of blocks hold") } else { "blocks hold".into() },
-            tenths(per_filter),
-            if tenths(per_filter) == "1" { "key" } else { "keys" },
-        );
-        if minimum > f64::from(configured) {
-            text += &format!(": a filter has at least 64 bits, {} per key", tenths(minimum));
-        }
-        text += &format!(
-            "; the last byte takes {}, and 4 bytes of offset for each {slot} of blocks, {} of \
-             them without a filter, take {}.",
+            match minimum > set {
+                true => format!(": a filter has at least 64 bits, {} per key", tenths(minimum)),
+                false => String::new(),
+            },
             tenths(8.0 / per_filter.max(0.1)),
             percent(ratio(sums.empty_slots as f64, sums.slots as f64)),
-            tenths(offsets)
+            tenths(32.0 * sums.slots as f64 / keys)
         );
-        text += " `leveldb-bloom advise` tries larger blocks and other settings on these keys.";
-        self.add(Weight::Wasted, "cost", text);
-    }
-
-    fn rate(&mut self) {
-        let bloom = &self.total.bloom;
-        if bloom.asked < 1000 || bloom.filters == 0 {
-            return;
-        }
-        let ((estimated, noise), measured) = (bloom.expected(), bloom.measured());
-        if measured > 1.5 * estimated + noise {
-            let text = format!(
-                "Absent keys pass more often ({}) than the fill of the filters explains ({}): all bits of \
-                 a key follow from one hash of 32 bits, and keys that differ little have hashes with much \
-                 in common. Ribbon filters tell them apart: {RIBBON}.",
-                percent(measured),
-                percent(estimated)
-            );
-            self.add(Weight::Note, "rate", text);
+        let cure = "ask `leveldb-bloom advise` for the block_size and the bits that cost less on these keys";
+        self.cured(Weight::Wasted, "cost", &what, "", cure);
+        // The rest is for who wants to know.
+        if let (Some(note), Some(end)) = (self.notes.last_mut(), what.find([':', ';'])) {
+            note.lead = Some(format!("{}: {cure}.", &what[..end]));
         }
     }
 
     /// Filters are memory for reads that may not happen.
     fn who_asks(&mut self) {
-        let filter_bytes = self.total.filter_block_bytes;
-        if filter_bytes == 0 {
-            return;
-        }
-        let levels: Vec<_> = self
-            .reports
-            .iter()
-            .filter_map(|report| match report.place {
-                Place::Level(level) => Some((level, report.sums.filter_block_bytes)),
-                _ => None,
-            })
-            .collect();
-        let deepest = levels.iter().map(|(level, _)| *level).max();
-        let in_deepest: u64 =
-            levels.iter().filter(|(l, _)| Some(*l) == deepest).map(|(_, bytes)| bytes).sum();
-        let mut text = format!(
-            "The filters take {}, {} of the tables, and as much memory once the tables are open.",
-            bytes(filter_bytes),
-            percent(ratio(filter_bytes as f64, self.total.file_bytes as f64))
+        let (filters, all) = (self.total.filter_block_bytes, self.total.file_bytes);
+        let text = format!(
+            "The filters take {}, {} of the tables, and as much memory once the tables are open. Only Get asks \
+             filters; iterators never do. Whether anybody asks them cannot be seen in the files: `leveldb-bloom run \
+             PROGRAM` says how many queries there were, and how many of them were answered with no. Where none are, \
+             save the memory.",
+            bytes(filters),
+            percent(ratio(filters as f64, all as f64))
         );
-        if let Some(deepest) = deepest {
-            let share = match in_deepest == filter_bytes {
-                true => "All".into(),
-                false => percent(ratio(in_deepest as f64, filter_bytes as f64)),
-            };
-            text += &format!(
-                " {share} of that is in the deepest level in use, {deepest}, where a filter saves a read \
-                 only if the key is nowhere in the database.",
-            );
+        if filters > 0 {
+            self.note("who-asks", text);
         }
-        text += " Only Get asks filters; iterators never do. Whether anybody asks them cannot be seen in \
-             the files: run the program with libleveldb_bloom preloaded and LEVELDB_BLOOM_STATS=stderr, \
-             and look at \"queries\" and \"negatives\". With no negatives, save the memory.";
-        self.add(Weight::Note, "who-asks", text);
     }
 
-    fn unused_and_vanished(&mut self) {
-        let vanished = self.reports.iter().chain(&self.unused).filter(|report| report.vanished);
-        let vanished = vanished.count() as u64;
+    /// What is in no table yet, where that is much.
+    fn in_logs(&mut self) {
+        let mut told = Told::quiet();
+        let (mut writes, mut len) = (0, 0);
+        for path in self.findings.databases().into_iter().flat_map(source::logs) {
+            len += fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            let _ = source::log(&path, &Wanted::default(), &mut told, &mut |_| {
+                writes += 1;
+                ControlFlow::Continue(())
+            });
+        }
+        let are = format!("{} {}", bytes(len), if writes == 1 { "is" } else { "are" });
+        let what = format!(
+            "{} of {are} still in the log and in no table, where LevelDB asks no filter for them",
+            plural(writes, "write", "writes")
+        );
+        let more =
+            "It holds them in memory. They get filters once the log has write_buffer_size bytes.";
+        let cure =
+            "compact the database (leveldb_compact_range), or look again when more was written";
+        if writes > self.total.entries / 10 {
+            self.cured(Weight::Note, "log", &what, more, cure);
+        }
+    }
+
+    /// What is to be known of tables that LevelDB did not write, or does not read.
+    fn of_tables(&mut self) {
+        let mut kinds = Counts::default();
+        self.used.iter().filter_map(|report| report.kind()).for_each(|kind| kinds.count(kind));
+        for (kind, tables) in kinds.0 {
+            self.note("another-format", format!("{}: {kind}.", plural(tables, "table", "tables")));
+        }
+        let vanished = self.findings.reports.iter().filter(|report| report.vanished).count() as u64;
         if vanished > 0 {
+            let were = plural(vanished, "table was", "tables were");
             let text = format!(
-                "{} deleted before we read it, by a compaction: the database is in use.",
-                plural(vanished, "table was", "tables were")
+                "{were} deleted before we read it, by a compaction: the database is in use."
             );
-            self.add(Weight::Note, "vanished", text);
+            self.note("vanished", text);
         }
-        let worth = reports::worth_of_named(self.reports.iter().copied());
-        if !worth.is_empty() {
-            self.add(Weight::Note, "unused", worth);
-        }
-        let unused = reports::sums(self.unused.iter().copied());
+        let worth = reports::worth_of_named(self.used.iter().copied());
         let here = self.unused.iter().filter(|report| !report.vanished);
+        let entries = reports::sums(self.unused.iter().copied()).entries;
         let places = here.map(|report| report.place);
-        let fate = reports::fate_of_unused(places, self.data.then_some(unused.entries));
+        let mut fate = reports::fate_of_unused(places, self.findings.data.then_some(entries));
         if !fate.is_empty() {
-            let text = format!(
-                "{fate} No figure here counts such a table, and what is wrong in it is no error."
-            );
-            self.add(Weight::Note, "unused", text);
+            fate += " No figure here counts such a table, and what is wrong in it is no error.";
         }
-    }
-
-    fn filter_bytes(&self, wanted: impl Fn(&Report) -> bool) -> u64 {
-        let wanted = self.reports.iter().filter(|report| wanted(report));
-        wanted.map(|report| report.sums.filter_block_bytes).sum()
+        for text in [worth, fate].into_iter().filter(|text| !text.is_empty()) {
+            self.note("unused", text);
+        }
     }
 }
-
 /// By what keys match their filters, where those were made for something else: `by the key in lower
 /// case`.
 pub fn made_for<'r>(reports: impl Iterator<Item = &'r Report>) -> Option<String> {
@@ -574,18 +549,18 @@ pub const REWRITE: &str = "write the first and the last key once more, as they a
 pub const RIBBON: &str =
     "LEVELDB_BLOOM_ENCODING=ribbon with the library preloaded, as by `leveldb-bloom run --ribbon`";
 
+fn with(policy: &str) -> String {
+    format!("with {policy}, {REWRITE}")
+}
+
 /// So many missing tables are named.
 const NAMED: usize = 5;
-
-fn power(base_lg: u64) -> f64 {
-    (base_lg as f64).exp2()
-}
 
 /// The bytes of blocks that have a filter: `2 KiB` in LevelDB, another power of two where goleveldb
 /// was told so.
 fn slot_of(sums: &Sums) -> String {
     let (least, most) = (sums.bases.min(), sums.bases.max());
-    let shown = |base_lg| bytes(power(base_lg) as u64).replace(".0 ", " ");
+    let shown = |base_lg: u64| bytes((base_lg as f64).exp2() as u64).replace(".0 ", " ");
     match least == most {
         true => shown(least),
         false => format!("{} to {}", shown(least), shown(most)),
@@ -612,7 +587,7 @@ pub fn bits_of(sums: &Sums) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::Found;
+    use crate::find::{Everything, Found, Place};
     use crate::scan::{Options, scan};
 
     #[test]
@@ -623,22 +598,20 @@ mod tests {
             let (number, range) = (Some(5), None);
             let found =
                 Found { path, number, len: 9, len_in_manifest, place, bytewise: true, range };
-            scan(&found, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {})
+            scan(&found, Options { data: true, keep: 1, ..Options::default() }, &|_| {})
         };
-        let texts = |reports: &[Report]| {
-            let notes = explain(reports, &[], &Sums::default(), true);
-            let notes = notes.into_iter().map(|note| (note.weight, note.topic, note.text));
+        let texts = |reports: Vec<Report>| {
+            let findings = Findings::new(Everything::default(), reports, None, true);
+            let notes = findings.notes.into_iter().map(|note| (note.weight, note.topic, note.text));
             notes.collect::<Vec<_>>()
         };
-        assert_eq!(texts(&[]), []);
+        assert_eq!(texts(Vec::new()), []);
         for (places, text) in [
             (&[Place::Level(1)][..], "1 table was deleted before we read it, by a compaction"),
             (&[Place::Unused, Place::Level(0)], "2 tables were deleted before we read it"),
         ] {
-            let reports: Vec<_> = places.iter().map(|place| gone(*place)).collect();
-            let [(Weight::Note, "vanished", said)] = &texts(&reports)[..] else {
-                panic!("{:?}", texts(&reports))
-            };
+            let texts = texts(places.iter().map(|place| gone(*place)).collect());
+            let [(Weight::Note, "vanished", said)] = &texts[..] else { panic!("{texts:?}") };
             assert!(said.starts_with(text), "{said}");
         }
     }

@@ -25,7 +25,24 @@ pub struct Findings {
     pub data: bool,
 }
 
+/// The two kinds of absent keys that filters are asked for: those that are as any others, and those between
+/// two that are there, which keys in order have many of.
+pub const RANDOM: &str = "random absent keys";
+pub const NEIGHBOURS: &str = "absent neighbours";
+
 impl Findings {
+    pub fn new(
+        everything: Everything,
+        reports: Vec<Report>,
+        advice: Option<Advice>,
+        data: bool,
+    ) -> Self {
+        let total = reports::sums(reports.iter().filter(|report| report.place.is_used()));
+        let mut it = Findings { everything, reports, total, notes: Vec::new(), advice, data };
+        it.notes = explain::explain(&it);
+        it
+    }
+
     pub fn databases(&self) -> Vec<&Database> {
         self.everything.databases.iter().map(AsRef::as_ref).collect()
     }
@@ -69,27 +86,18 @@ pub fn describe(database: &Database) -> String {
 
 /// The names of the policies, with how many tables have them.
 fn policies(reports: &[Report]) -> String {
-    let mut names: Vec<(&str, u64)> = Vec::new();
+    let mut names = Counts::default();
     for report in reports.iter().filter(|report| report.is_seen()) {
-        let name = match &report.policy {
-            Some(policy) => &policy.name,
+        names.count(match &report.policy {
+            Some(policy) => &*policy.name,
             None if report.opened && report.maker.is_none() => "none",
             None => NOT_KNOWN,
-        };
-        match names.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, number)) => *number += 1,
-            None => names.push((name, 1)),
-        }
+        });
     }
-    match &names[..] {
-        [(name, _)] => (*name).into(),
-        names => {
-            let names: Vec<_> = names
-                .iter()
-                .map(|(name, n)| format!("{name} ({})", plural(*n, "table", "tables")))
-                .collect();
-            names.join(", ")
-        }
+    let all = names.0.iter().map(|(name, n)| format!("{name} ({})", plural(*n, "table", "tables")));
+    match names.0.len() {
+        1 => names.0.into_keys().collect(),
+        _ => all.collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -98,128 +106,92 @@ const NOT_KNOWN: &str = "not known";
 /// The figures of all tables, with their names.
 pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     let Findings { total: sums, data, reports, .. } = findings;
-    let (bloom, data) = (&sums.bloom, *data);
-    let mut figures = vec![("policy", policies(reports))];
-    figures.push((
-        "data blocks",
-        format!(
-            "{} of {} on average{}{}",
-            count(sums.data_blocks),
-            bytes(ratio(sums.data_bytes as f64, sums.data_blocks as f64) as u64),
-            match sums.data_blocks - sums.blocks_unread {
-                read if read > 0 && contents_differ(sums) => format!(
-                    ", {} decompressed",
-                    bytes(ratio(sums.contents_bytes as f64, read as f64) as u64)
-                ),
-                _ => String::new(),
-            },
-            unread(sums)
-        ),
-    ));
+    let (bloom, data, mut figures) = (&sums.bloom, *data, Vec::new());
+    let mut add = |name, figure| figures.push((name, figure));
+    add("policy", policies(reports));
+    let mean = |total: u64, of: u64| bytes(ratio(total as f64, of as f64) as u64);
+    let decompressed = match sums.data_blocks - sums.blocks_unread {
+        read if read > 0 && sums.compressions.0.keys().any(|how| *how != Compression::None) => {
+            format!(", {} decompressed", mean(sums.contents_bytes, read))
+        }
+        _ => String::new(),
+    };
+    let (blocks, unread) = (count(sums.data_blocks), unread(sums));
+    let size = mean(sums.data_bytes, sums.data_blocks);
+    add("data blocks", format!("{blocks} of {size} on average{decompressed}{unread}"));
     if data {
-        figures.push(("compression", compressions(sums).unwrap_or(NOT_KNOWN.into())));
+        add("compression", compressions(sums).unwrap_or(NOT_KNOWN.into()));
         let deletions = match sums.deletions {
             0 => String::new(),
             n => format!(", {} of them deletions", count(n)),
         };
-        let read = if unread(sums).is_empty() { "" } else { ", as far as they could be read" };
-        figures.push(("entries", count(sums.entries) + &deletions + read));
+        let read = if unread.is_empty() { "" } else { ", as far as they could be read" };
+        add("entries", count(sums.entries) + &deletions + read);
     } else if bloom.filters > 0 {
-        figures.push((
-            "entries",
-            format!(
-                "about {} by the filters{}",
-                count(bloom.estimated_keys as u64),
-                match sums.tables - sums.tables_with_filters {
-                    0 => String::new(),
-                    without => format!(
-                        ", without those of {} of which no filters are known",
-                        plural(without, "table", "tables")
-                    ),
-                }
+        let others = match sums.tables - sums.tables_with_filters {
+            0 => String::new(),
+            n => format!(
+                ", without those of {} of which no filters are known",
+                plural(n, "table", "tables")
             ),
-        ));
+        };
+        let keys = count(bloom.estimated_keys as u64);
+        add("entries", format!("about {keys} by the filters{others}"));
     }
     if sums.tables_with_filters == 0 {
         return figures;
     }
-    figures.push((
-        "filters",
-        format!(
-            "{} in {} slots, {} empty",
-            count(sums.slots - sums.empty_slots),
-            count(sums.slots),
-            count(sums.empty_slots)
-        ),
-    ));
-    figures.push((
-        "filter bytes",
-        format!(
-            "{}, {} of the tables",
-            bytes(sums.filter_block_bytes),
-            percent(ratio(sums.filter_block_bytes as f64, sums.file_bytes as f64))
-        ),
-    ));
+    let (filters, empty) = (count(sums.slots - sums.empty_slots), count(sums.empty_slots));
+    add("filters", format!("{filters} in {} slots, {empty} empty", count(sums.slots)));
+    let share = percent(ratio(sums.filter_block_bytes as f64, sums.file_bytes as f64));
+    add("filter bytes", format!("{}, {share} of the tables", bytes(sums.filter_block_bytes)));
     if bloom.filters == 0 {
         return figures;
     }
-    if data {
-        let keys = &bloom.keys_per_filter;
-        figures.push((
-            "keys per filter",
-            match keys.total() {
-                0 => NOT_KNOWN.into(),
-                _ => format!(
-                    "{} / {} / {} (least, median, most)",
-                    count(keys.min()),
-                    count(keys.median()),
-                    count(keys.max())
-                ),
-            },
-        ));
+    let keys = &bloom.keys_per_filter;
+    let of = [keys.min(), keys.median(), keys.max()].map(count).join(" / ");
+    match keys.total() {
+        _ if !data => {}
+        0 => add("keys per filter", NOT_KNOWN.into()),
+        _ => add("keys per filter", format!("{of} (least, median, most)")),
     }
     if bloom.ribbons() > 0 {
-        figures.push(("encoding", encodings(sums)));
+        add("encoding", encodings(sums));
     }
     let probes: Vec<_> = bloom.probes.0.keys().map(u64::to_string).collect();
     if !probes.is_empty() {
-        figures.push(("probes, k", probes.join(", ")));
+        add("probes, k", probes.join(", "));
     }
     let spent = match bloom.spent(data) {
         Some(spent) if data => format!("{} spent", tenths(spent)),
         Some(spent) => format!("about {} spent", tenths(spent)),
         None => format!("what is spent is {NOT_KNOWN}"),
     };
-    figures.push(("bits per key", format!("{} set, {spent}", explain::bits_of(sums))));
+    add("bits per key", format!("{} set, {spent}", explain::bits_of(sums)));
     let of = if bloom.ribbons() > 0 { " of LevelDB's own filters" } else { "" };
     if bloom.bloom_bits > 0 {
-        figures.push(("fill", format!("{} of the bits{of} are set", percent(bloom.fill()))));
+        add("fill", format!("{} of the bits{of} are set", percent(bloom.fill())));
     }
-    figures.push((
-        "false positives",
-        match bloom.asked {
-            0 => format!("{} estimated from the filters' bits", percent(bloom.estimated())),
-            asked => format!(
-                "{} estimated, {} measured with {} absent keys",
-                percent(bloom.estimated()),
-                percent(bloom.measured()),
-                count(asked)
-            ),
-        },
-    ));
-    if data {
-        let used = reports.iter().filter(|report| report.place.is_used());
-        let lost = match (bloom.keys_lost, explain::made_for(used)) {
-            (0, None) if bloom.keys_checked == 0 => "none could be checked".into(),
-            (0, None) if unread(sums).is_empty() => "all match their filters".into(),
-            (0, None) => {
-                format!("{} could be checked, and match their filters", count(bloom.keys_checked))
-            }
-            (0, Some(how)) => format!("match their filters {how}, as far as they were tried"),
-            (lost, _) => format!("{} DO NOT match their filters", count(lost)),
-        };
-        figures.push(("keys", lost));
+    let estimated = percent(bloom.estimated());
+    add("false positives", format!("{estimated} estimated from the filters' bits"));
+    let kinds = [(RANDOM, bloom.measured()), (NEIGHBOURS, bloom.neighbours())];
+    let kinds =
+        kinds.iter().filter_map(|(kind, pass)| Some(format!("{kind} {}", percent((*pass)?))));
+    let measured = kinds.collect::<Vec<_>>().join(", ");
+    if !measured.is_empty() {
+        add("measured", measured);
     }
+    let checked = bloom.keys_checked;
+    let used = reports.iter().filter(|report| report.place.is_used());
+    let keys = match (bloom.keys_lost, explain::made_for(used)) {
+        _ if !data => return figures,
+        (0, None) if checked == 0 => "none could be checked".into(),
+        (0, None) if unread.is_empty() => "all match their filters".into(),
+        (0, None) => format!("{} could be checked, and match their filters", count(checked)),
+        (0, Some(how)) => format!("match their filters {how}, as far as they were tried"),
+        (lost, _) => format!("{} DO NOT match their filters", count(lost)),
+    };
+    add("keys", keys);
     figures
 }
 
@@ -247,10 +219,6 @@ fn unread(sums: &Sums) -> String {
         0 => String::new(),
         unread => format!("; {} could not be read", count(unread)),
     }
-}
-
-fn contents_differ(sums: &Sums) -> bool {
-    sums.compressions.0.keys().any(|how| *how != Compression::None)
 }
 
 /// How data blocks are stored: `snappy`, or each way with its number of blocks; nothing where none was read.
@@ -315,6 +283,6 @@ fn table_row(report: &Report, name: String, data: bool) -> [String; 9] {
         count(sums.slots - sums.empty_slots),
         of_filters(bloom.spent(data).map_or("?".into(), tenths)),
         sums.compressions.0.keys().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        of_filters(percent(if bloom.asked > 0 { bloom.measured() } else { bloom.estimated() })),
+        of_filters(percent(bloom.measured().unwrap_or(bloom.estimated()))),
     ]
 }

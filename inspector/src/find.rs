@@ -9,7 +9,7 @@ use std::{fs, iter};
 
 use walkdir::WalkDir;
 
-use crate::manifest::{self, BYTEWISE, LEVELS, Version};
+use crate::manifest::{self, BYTEWISE, LEVELS, LiveTable, Version};
 use crate::ranges::{self, Range, Untrue};
 use crate::text;
 use crate::work::name;
@@ -54,20 +54,21 @@ impl Database {
         self.version.as_ref().is_err_and(|error| !matches!(error.kind(), InvalidData | NotFound))
     }
 
+    /// What is wrong with the MANIFEST.
+    pub fn manifest_error(&self) -> Option<String> {
+        let (error, folder) = (self.version.as_ref().err()?, text::path(&self.folder));
+        Some(match error.kind() {
+            io::ErrorKind::Unsupported => format!("{folder}: {error}"),
+            _ if self.is_unreadable() => format!("{folder}: its MANIFEST cannot be read: {error}"),
+            _ => format!(
+                "{folder}: its MANIFEST cannot be read: {error}; LevelDB does not open this database"
+            ),
+        })
+    }
+
     /// What is wrong with it, a sentence for each.
     pub fn complaints(&self) -> Vec<String> {
-        let mut complaints = Vec::new();
-        if let Err(error) = &self.version {
-            let then = match self.is_unreadable() {
-                true => "",
-                false => "; LevelDB does not open this database",
-            };
-            let folder = text::path(&self.folder);
-            complaints.push(match error.kind() {
-                io::ErrorKind::Unsupported => format!("{folder}: {error}"),
-                _ => format!("{folder}: its MANIFEST cannot be read: {error}{then}"),
-            });
-        }
+        let mut complaints: Vec<_> = self.manifest_error().into_iter().collect();
         let missing = |path: &PathBuf| {
             format!("{}: MISSING, although the MANIFEST names it", text::path(path))
         };
@@ -129,6 +130,11 @@ impl Database {
         self.folder.join(format!("{number:06}.ldb"))
     }
 
+    /// What the MANIFEST says of a table.
+    pub fn live(&self, found: &Found) -> Option<&LiveTable> {
+        self.version.as_ref().ok()?.tables.get(&found.number?)
+    }
+
     pub fn comparator(&self) -> Option<&str> {
         self.version.as_ref().ok()?.comparator.as_deref()
     }
@@ -149,7 +155,7 @@ pub struct Found {
 }
 
 /// Where a table is in its database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     Level(u32),
     /// In the folder, and not in the MANIFEST: it is being written, or about to be deleted.
@@ -161,10 +167,18 @@ pub enum Place {
     /// becomes `Unused` once that is seen, since LevelDB may be writing it.
     Named,
     /// There is no MANIFEST to ask.
+    #[default]
     Unknown,
 }
 
 impl Place {
+    pub fn level(self) -> Option<u32> {
+        match self {
+            Place::Level(level) => Some(level),
+            _ => None,
+        }
+    }
+
     /// It counts: LevelDB reads it, as far as is known, or somebody named it.
     pub fn is_used(self) -> bool {
         !matches!(self, Place::Unused | Place::Stray)

@@ -13,7 +13,7 @@ use crate::encoding::{Encoding, Shown};
 use crate::find::find;
 use crate::source::{self, Entry, Told, Wanted, has_name_of_log};
 use crate::work::name;
-use crate::{Failure, print_json, say};
+use crate::{print_json, say, to_stdout};
 
 #[derive(Args)]
 pub struct Get {
@@ -49,10 +49,10 @@ struct Json<'a> {
     file: Option<&'a str>,
 }
 
-pub fn run(args: &Get) -> Result<ExitCode, Failure> {
+pub fn run(args: &Get) -> Result<ExitCode, String> {
     let key = match args.encoding {
         Some(encoding) => {
-            encoding.decode(&args.key).map_err(|expected| Failure(format!("KEY: {expected}")))?
+            encoding.decode(&args.key).map_err(|expected| format!("KEY: {expected}"))?
         }
         // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
         None => args.key.as_encoded_bytes().to_vec(),
@@ -104,11 +104,7 @@ pub fn run(args: &Get) -> Result<ExitCode, Failure> {
             Some(encoding) => writeln!(out, "{}", encoding.show(value)),
             None => out.write_all(value),
         };
-        if let Err(error) = written.and_then(|()| out.flush()) {
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                return Err(Failure(format!("stdout: {error}")));
-            }
-        }
+        to_stdout(written.and_then(|()| out.flush()))?;
     }
     Ok(match (certain, value) {
         (false, _) => 2,

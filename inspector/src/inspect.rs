@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
-use std::ops::ControlFlow;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,18 +11,18 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::advise::{Advice, DEFAULT_OPEN_FILES, advise};
-use crate::explain::{self, Note, Weight};
+use crate::advise::{DEFAULT_OPEN_FILES, advise};
+use crate::explain::{Note, Weight};
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
-use crate::find::{Database, Everything, Place, find};
+use crate::find::{Database, Everything, find};
 use crate::html;
 use crate::reports::{self, problems};
 use crate::scan::{Format, Options, Report};
-use crate::source::{self, Told, Wanted};
+use crate::source::Told;
 use crate::sums::{FILL_STEPS, Sums};
-use crate::text::{self, BAD, BOLD, WASTED, bytes, histogram, percent, plural, styled, wrap};
+use crate::text::{self, BAD, BOLD, WASTED, histogram, plural, styled, wrap};
 use crate::work::scan_all;
-use crate::{Failure, Lazy, print, print_json};
+use crate::{Lazy, print, print_json};
 
 #[derive(Args)]
 pub struct Inspect {
@@ -51,223 +50,108 @@ const ABSENT_OF_ONE_TABLE: u64 = 200_000;
 
 const TABLES_SHOWN: usize = 20;
 
-pub fn run(args: &Inspect) -> Result<ExitCode, Failure> {
-    let to_stdout = args.html.as_deref().is_some_and(is_stdout);
+pub fn run(args: &Inspect) -> Result<ExitCode, String> {
+    let to_stdout = args.html.as_ref().is_some_and(|path| STDOUT.map(Path::new).contains(&&**path));
     if to_stdout && args.json {
         return Err("--json and --html - both write to stdout; name a file after --html".into());
     }
     let everything = find(&args.paths)?;
-    // Before anything is read, which may take long.
-    let page = match &args.html {
-        Some(path) if !to_stdout => {
-            let file = open_page(path, &args.paths, &everything);
-            Some(file.map_err(|error| format!("{}: {error}", text::path(path)))?)
-        }
-        _ => None,
-    };
+    let page = args.html.as_ref().filter(|_| !to_stdout);
+    if let Some(path) = page {
+        check(path, &args.paths, &everything)
+            .map_err(|error| format!("{}: {error}", text::path(path)))?;
+    }
     let tables = everything.tables.len().max(1) as u64;
     let options = Options {
         data: !args.quick,
-        absent: if args.quick {
-            0
-        } else {
-            (ABSENT / tables).clamp(ABSENT_OF_A_TABLE, ABSENT_OF_ONE_TABLE)
+        absent: match args.quick {
+            true => 0,
+            false => (ABSENT / tables).clamp(ABSENT_OF_A_TABLE, ABSENT_OF_ONE_TABLE),
         },
         keep: reports::KEPT,
         whole_keys: args.json,
     };
     let reports = scan_all(&everything.tables, options);
-    let total = reports::sums(reports.iter().filter(|report| report.place.is_used()));
-    let databases: Vec<&Database> = everything.databases.iter().map(AsRef::as_ref).collect();
-    let mut notes = explain::explain(&reports, &databases, &total, options.data);
-    // The report has a plot of all settings.
-    let with_plot = args.html.is_some();
-    let mut quiet = Told { quiet: true, ..Told::default() };
-    let advice = (!args.quick)
-        .then(|| advise(&everything, &mut quiet, DEFAULT_OPEN_FILES, with_plot))
+    // The report has a plot of other settings.
+    let advice = (args.html.is_some() && options.data)
+        .then(|| advise(&everything, &mut Told::quiet(), DEFAULT_OPEN_FILES))
         .flatten();
-    notes.extend(advice.as_ref().and_then(ordered_keys));
-    notes.extend(in_logs(&everything, total.entries));
-    if notes.iter().any(|note| note.topic == "ordered-keys") {
-        notes.retain(|note| note.topic != "rate");
-    }
-    notes.sort_by_key(|note| (note.weight, note.topic != "ordered-keys"));
-    let findings = Findings { everything, reports, total, notes, advice, data: options.data };
+    let findings = Findings::new(everything, reports, advice, options.data);
 
     // Whatever becomes of the report, what was found is shown.
-    let written = match (&args.html, page) {
-        (Some(path), Some(file)) => write_over(file, &html::page(&findings))
-            .map_err(|error| format!("{}: {error}", text::path(path))),
-        _ => Ok(()),
-    };
-    if args.json {
-        print_json(&to_json(&findings))?;
-    } else if to_stdout {
-        print(&html::page(&findings))?;
-    } else if args.html.is_some() && written.is_ok() {
-        print(&lead(&findings).unwrap_or_default())?;
-    } else {
-        print(&to_text(&findings, args.all))?;
+    let written = page.map_or(Ok(()), |path| {
+        write(path, &html::page(&findings))
+            .map_err(|error| format!("{}: {error}", text::path(path)))
+    });
+    match page {
+        _ if args.json => print_json(&to_json(&findings))?,
+        _ if to_stdout => print(&html::page(&findings))?,
+        Some(path) if written.is_ok() => print(&format!(
+            "{}The report is in {}.\n",
+            lead(&findings).unwrap_or_default(),
+            text::path(path)
+        ))?,
+        _ => print(&to_text(&findings, args.all))?,
     }
     written?;
-    if let Some(path) = args.html.as_ref().filter(|_| !args.json && !to_stdout) {
-        print(&format!("The report is in {}.\n", text::path(path)))?;
-    }
     Ok(reports::status(&findings.reports, &findings.databases()).into())
 }
 
-/// Whether stdout is meant. Opened by another name, a file there would have the report and what is
-/// shown in one place.
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-" || path == Path::new("/dev/stdout") || is_what_stdout_is(path)
-}
-
-/// Whether it is the file or the pipe at stdout: `/dev/fd/1`, or a name that a shell has after `>`
-/// as well. Of a device, such as /dev/null, both may be.
-#[cfg(unix)]
-fn is_what_stdout_is(path: &Path) -> bool {
-    use std::os::fd::AsFd as _;
-    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-    // Asked of the descriptor: not every system has /dev/stdout.
-    let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    let (own, stdout) = (fs::metadata(path), stdout.and_then(|file| file.metadata()));
-    own.ok().zip(stdout.ok()).is_some_and(|(own, stdout)| {
-        !own.file_type().is_char_device() && (own.dev(), own.ino()) == (stdout.dev(), stdout.ino())
-    })
-}
-
-#[cfg(not(unix))]
-fn is_what_stdout_is(_: &Path) -> bool {
-    false
-}
+/// The names of stdout.
+const STDOUT: [&str; 2] = ["-", "/dev/stdout"];
 
 /// What every report begins with.
 const BEGINNING: &[u8] = b"<!doctype html>";
 
-/// FILE, to write the report into. After `--html` without it, a shell's DB/* has the first table or
-/// log in its place, which is not to become a report.
-fn open_page(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<File, String> {
-    if let Ok(own) = fs::canonicalize(path) {
-        let tables = everything.tables.iter().map(|found| &found.path);
-        let is_own = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
-        if paths.iter().chain(tables).any(is_own) {
-            return Err("the report would be written over what it is about; --html takes the \
-                        report's name first: inspect --html report.html DB"
-                .into());
-        }
+/// Whether the report may be written there, as far as can be told before all is read, which may take long.
+/// After `--html` without a name, a shell's DB/* has the first table or log in its place.
+fn check(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<(), String> {
+    let own = fs::canonicalize(path).ok();
+    let mut others = paths.iter().chain(everything.tables.iter().map(|found| &found.path));
+    if own.is_some() && others.any(|it| fs::canonicalize(it).ok() == own) {
+        return Err("the report would be written over what it is about; --html takes the report's name first: \
+                    inspect --html report.html DB"
+            .into());
     }
-    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        let mut beginning = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut beginning))
-            .map_err(|error| error.to_string())?;
-        // An empty one says nothing of itself; beside a CURRENT it is LevelDB's log, or LOCK.
-        let is_nobodys = beginning.is_empty()
-            && fs::canonicalize(path).is_ok_and(|path| !path.with_file_name("CURRENT").exists());
-        if !is_nobodys && !beginning.eq_ignore_ascii_case(BEGINNING) {
-            return Err("this file is there and no report, so that it is not written over; name \
-                        another one after --html (inspect --html report.html DB), or remove it \
-                        first"
-                .into());
-        }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::metadata(folder.unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
+    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return Ok(());
     }
-    let mut options = File::options();
-    // What is there stays until there is something to write.
-    let file = options.write(true).create(true).truncate(false).open(path);
-    let mut file = file.map_err(|error| error.to_string())?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
-        // Whoever interrupts us can write the report there the next time. Where there is no room,
-        // that is said once what was found is shown.
-        let _ = file.write_all(BEGINNING);
+    let mut beginning = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut beginning))
+        .map_err(|error| error.to_string())?;
+    // An empty one says nothing of itself; beside a CURRENT it is LevelDB's log, or LOCK.
+    let is_nobodys =
+        beginning.is_empty() && own.is_some_and(|own| !own.with_file_name("CURRENT").exists());
+    match is_nobodys || beginning.eq_ignore_ascii_case(BEGINNING) {
+        true => Ok(()),
+        false => Err("this file is there and no report, so that it is not written over; name another one after \
+                      --html (inspect --html report.html DB), or remove it first"
+            .into()),
     }
-    Ok(file)
 }
 
-fn write_over(mut file: File, text: &str) -> io::Result<()> {
-    let is_file = file.metadata()?.is_file();
-    if is_file {
-        file.set_len(0)?;
-        file.rewind()?;
-    }
+/// Writes the report, all of it or none: one that ends too early looks like one with less in it.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
     let written = file.write_all(text.as_bytes());
-    if is_file && written.is_err() {
-        // A page that ends too early looks like one with less in it. Its beginning `open_page`
-        // knows for a report's.
-        let len = file.metadata().map_or(0, |metadata| metadata.len());
-        let beginning = BEGINNING.len() as u64;
-        let _ = file.set_len(if len < beginning { 0 } else { beginning });
+    if written.is_err() && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let _ = fs::remove_file(path);
     }
     written
 }
 
-/// That absent keys pass because of what keys look like.
-fn ordered_keys(advice: &Advice) -> Option<Note> {
-    let pass = advice.rows.iter().find(|row| row.present)?.neighbours_pass?;
-    let text = format!(
-        "Absent keys beside present ones pass the filters {} of the time, because keys are {}, which LevelDB's \
-         hash hardly tells apart: use ribbon filters (leveldb_bloom_filterpolicy_create_ribbon, or {}); \
-         `leveldb-bloom advise` says what that and other settings bring.",
-        percent(pass),
-        advice.kind,
-        explain::RIBBON
-    );
-    let is_worth = advice.ordered && pass > 0.03;
-    is_worth.then_some(Note { weight: Weight::Wasted, topic: "ordered-keys", text })
-}
-
-/// What is in no table yet, where that is much.
-fn in_logs(everything: &Everything, in_tables: u64) -> Option<Note> {
-    let mut told = Told { quiet: true, ..Told::default() };
-    let (mut writes, mut len) = (0, 0);
-    for path in everything.databases.iter().flat_map(|database| source::logs(database)) {
-        len += fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        let _ = source::log(&path, &Wanted::default(), &mut told, &mut |_| {
-            writes += 1;
-            ControlFlow::Continue(())
-        });
-    }
-    let text = format!(
-        "{} of {} still in the log and in no table: LevelDB holds them in memory and asks no filter for them. \
-         They get filters once the log has write_buffer_size bytes, or a program compacts the database \
-         (leveldb_compact_range); look again then.",
-        plural(writes, "write", "writes"),
-        bytes(len) + if writes == 1 { " is" } else { " are" }
-    );
-    (writes > in_tables / 10).then_some(Note { weight: Weight::Note, topic: "log", text })
-}
-
 /// What costs most, and what cures it.
 fn lead(findings: &Findings) -> Option<String> {
-    let is_first =
-        |note: &&Note| note.weight != Weight::Note || matches!(note.topic, "log" | "no-filters");
-    let note = findings.notes.iter().find(is_first)?;
-    let rewrite = format!("with a sound policy, {}", explain::REWRITE);
-    let cure = match note.topic {
-        "lost-keys" | "match-all" | "uncovered" => &rewrite,
-        "ranges" => "leveldb_repair_db, on a copy, writes what the tables have",
-        "missing-tables" | "manifest" => {
-            "take them from a backup, or let leveldb_repair_db, on a copy, do without"
-        }
-        "other-name" => "give LevelDB a policy of that name, or have it write all tables again",
-        "no-filters" | "too-few-bits" => {
-            "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again"
-        }
-        "too-many-bits" => "set 10 to 20 bits per key, and have all tables written again",
-        "cost" => "`leveldb-bloom advise` says which block_size and bits cost less",
-        _ => "",
-    };
-    let text = match cure {
-        "" => note.text.clone(),
-        _ => {
-            let end = note.text.find([':', ';']).into_iter().chain(note.text.find(". ")).min();
-            let what = note.text[..end.unwrap_or(note.text.len())].trim_end_matches('.');
-            format!("{what}: {cure}.")
-        }
-    };
-    let style = if note.weight == Weight::Wrong { BAD } else { BOLD };
-    let styled_lines =
-        wrap(&text, "").lines().map(|line| styled(style, line) + "\n").collect::<String>();
-    Some(format!("\n{styled_lines}"))
+    let told = |note: &Note| Some((note.weight, note.lead.clone()?));
+    let (weight, text) = findings.notes.iter().find_map(told)?;
+    let style = if weight == Weight::Wrong { BAD } else { BOLD };
+    let lines = wrap(&text, "");
+    Some(
+        "\n".to_owned() + &lines.lines().map(|line| styled(style, line) + "\n").collect::<String>(),
+    )
 }
 
 fn to_text(findings: &Findings, all: bool) -> String {
@@ -386,10 +270,7 @@ fn to_json(findings: &Findings) -> impl Serialize {
 pub fn table_json(report: &Report, data: bool) -> Value {
     let mut value = sums_json(&report.sums, data);
     value["number"] = json!(report.number);
-    value["level"] = match report.place {
-        Place::Level(level) => json!(level),
-        _ => Value::Null,
-    };
+    value["level"] = json!(report.place.level());
     value["policy_kind"] = json!(report.policy.as_ref().map(|policy| match policy.format {
         Format::LevelDb => "leveldb",
         Format::OtherName => "other name, same bits",
@@ -431,10 +312,12 @@ fn sums_json(sums: &Sums, data: bool) -> Value {
             "bits_per_key_spent": bloom.spent(data),
             "estimated_keys": bloom.estimated_keys,
             "false_positive_rate_estimated": bloom.estimated(),
-            "false_positive_rate_measured": (bloom.asked > 0).then(|| bloom.measured()),
+            "false_positive_rate_measured": bloom.measured(),
+            "false_positive_rate_neighbours": bloom.neighbours(),
             "measured_by_encoding": { "bloom": others_measured, "ribbon": ribbon_measured },
-            "absent_keys_asked": bloom.asked,
-            "absent_keys_passed": bloom.yes,
+            "absent_keys_asked": bloom.answers.random.asked,
+            "absent_keys_passed": bloom.answers.random.passed,
+            "neighbours_asked": bloom.answers.near.asked,
             "keys_checked": of_data(bloom.keys_checked),
             "keys_lost": of_data(bloom.keys_lost),
         })

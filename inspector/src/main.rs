@@ -49,108 +49,33 @@ use clap::{CommandFactory, Parser, Subcommand};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-const AFTER_HELP: &str = "\
-Where to begin:
-  leveldb-bloom inspect /var/lib/program/db     what is there, what it means
-  leveldb-bloom inspect --html report.html DB   with plots, to open in a browser
-  leveldb-bloom verify DB && echo sound         no key is lost, no block damaged
-  leveldb-bloom probe DB user:1234              why is this key (not) found?
-  leveldb-bloom dump DB --prefix user:          what is in it
-  leveldb-bloom get DB user:1234                one value
-  leveldb-bloom size --keys 1000 --rate 1%      how many bits per key?
-  leveldb-bloom run -- PROGRAM                  with our filters, on Linux
-
-Databases are only read, without LOCK, so that a program may be running on
-them. Tables that it deletes meanwhile are reported as deleted, those not yet
-written to their end as not in the MANIFEST; neither is an error.
-
-Exit status: 0 all is well; 1 a table is damaged or missing, a key is lost, or
-a size cannot be had; 2 the command could not do what was asked, such as for a
-path that does not exist, or tables that are all deleted meanwhile, or not
-written to their end.";
-
 /// What the bloom filters of a LevelDB database hold and cost, and what they lose
 #[derive(Parser)]
-#[command(name = "leveldb-bloom", version, after_help = AFTER_HELP)]
+#[command(name = "leveldb-bloom", version, after_help = include_str!("help/main.txt"))]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const AFTER_INSPECT: &str = include_str!("help/inspect.txt");
-const AFTER_VERIFY: &str = include_str!("help/verify.txt");
-const AFTER_PROBE: &str = include_str!("help/probe.txt");
-const AFTER_ADVISE: &str = "\
-Filters and blocks are built of the database's own keys and values, as LevelDB
-would build them with 6 to 20 bits per key, the present block size and larger
-ones, and, where absent keys beside present ones pass too often, one byte more
-at each key's end. Of a large database 48 MiB are read, from all over it.
-
-Neighbours are absent keys between present ones that differ from those where
-they differ from each other; random keys are of the same kind, wherever they
-are. Reads are those of blocks by a Get of an absent key, by whichever of the
-two passes more often, over the tables of the present levels.
-
-The object that --json prints: version, and advice, which has sampled_keys,
-keys, tables, tables_per_get, ordered (neighbours pass more often than random
-keys), text, and rows: block_size, encoding, bits_per_key, appended_byte,
-present, best, filter_bytes, bits_per_key_spent, neighbours_pass, random_pass
-(shares of 1), reads_per_missing_get, memory.
-
-Exit status: 0 here it is; 2 a path could not be read, or there is no key.";
-
-const AFTER_DUMP: &str = "\
-Every write that is stored, also those that later ones have replaced: of a key
-the one with the highest sequence number counts. Tables come first, level 0 as
-the last of them, then the logs, whose writes are in no table yet. What is
-damaged is left out, and told of at stderr.
-
-  leveldb-bloom dump DB --prefix user: --limit 10
-  leveldb-bloom dump DB --format ndjson --encoding base64
-  leveldb-bloom dump DB/000003.log DB/000005.ldb --encoding hex --from 00ff
-
-With the encoding escaped, \\xff is a byte that is no text, and \\\\ and \\' are
-themselves. The objects that --format ndjson prints: key, sequence (null where
-a table has none), deletion, value (not of a deletion), file, level.
-
-Exit status: 0 all is well; 1 something is damaged or missing; 2 a path could
-not be read.";
-
-const AFTER_GET: &str = "\
-The value goes to stdout as it is, or escaped where that is a terminal; of the
-writes of a key in tables and logs the newest counts. No filter is asked, so
-that a key which a filter loses is found; `probe` says what a Get makes of it.
-
-  leveldb-bloom get DB user:1234 > value
-  leveldb-bloom get DB --encoding hex 00000000000004d2
-
-The object that --json prints: version, key, found, deletion (the newest write
-is one), sequence, value, file.
-
-Exit status: 0 here it is; 1 there is no such key, or it is deleted; 2 that is
-not certain, because something is damaged, missing, or could not be read.";
-
-const AFTER_SIZE: &str = include_str!("help/size.txt");
-
 #[derive(Subcommand)]
 enum Command {
     /// Show what is there: filters, keys, bits spent, false positives
-    #[command(after_help = AFTER_INSPECT)]
+    #[command(after_help = include_str!("help/inspect.txt"))]
     Inspect(inspect::Inspect),
     /// Check that every key matches its filter, every block its checksum
-    #[command(after_help = AFTER_VERIFY)]
+    #[command(after_help = include_str!("help/verify.txt"))]
     Verify(verify::Verify),
     /// Follow one key: what is read for it, and which filters say no
-    #[command(after_help = AFTER_PROBE)]
+    #[command(after_help = include_str!("help/probe.txt"))]
     Probe(probe::Probe),
     /// Try other settings on this database's own keys
-    #[command(after_help = AFTER_ADVISE)]
+    #[command(after_help = include_str!("help/advise.txt"))]
     Advise(advise::Advise),
     /// Print the entries, as they are stored
-    #[command(after_help = AFTER_DUMP)]
+    #[command(after_help = include_str!("help/dump.txt"))]
     Dump(dump::Dump),
     /// Print the newest value of a key
-    #[command(after_help = AFTER_GET)]
+    #[command(after_help = include_str!("help/get.txt"))]
     Get(get::Get),
     /// Run a program with the library preloaded, and say who answered
     #[cfg(target_os = "linux")]
@@ -163,7 +88,7 @@ enum Command {
         _arguments: Vec<std::ffi::OsString>,
     },
     /// Bits per key, bytes and false positives, each from the others
-    #[command(after_help = AFTER_SIZE)]
+    #[command(after_help = include_str!("help/size.txt"))]
     Size(size::Size),
     /// Write the man pages of the command
     Man {
@@ -178,31 +103,18 @@ enum Command {
     },
 }
 
-/// Why the command could not do what was asked.
-pub struct Failure(String);
-
-impl From<String> for Failure {
-    fn from(text: String) -> Self {
-        Failure(text)
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(text: &str) -> Self {
-        Failure(text.into())
-    }
-}
-
-/// Writes to stdout, with colours where that is a terminal that wants them. A reader that has seen
-/// enough, as `head` has, is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure(format!("stdout: {error}")))
-        }
+/// What became of stdout. A reader that has seen enough, as `head` has, is no failure.
+pub fn to_stdout(written: io::Result<()>) -> Result<(), String> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("stdout: {error}")),
         _ => Ok(()),
     }
+}
+
+/// Writes to stdout, with colours where that is a terminal that wants them.
+pub fn print(text: &str) -> Result<(), String> {
+    let mut out = anstream::stdout().lock();
+    to_stdout(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Tells what is not as it should be, beside what is asked for.
@@ -211,15 +123,10 @@ pub fn say(what: &str) {
 }
 
 /// Writes an object as JSON, piece by piece.
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+pub fn print_json(value: &impl Serialize) -> Result<(), String> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
-    match written.and_then(|()| writeln!(out)).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure(format!("stdout: {error}")))
-        }
-        _ => Ok(()),
-    }
+    to_stdout(written.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
 }
 
 /// A list whose items are made as they are written: there may be a hundred thousand of them.
@@ -231,14 +138,14 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for Lazy<I> {
     }
 }
 
-fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+fn completions(shell: clap_complete::Shell) -> Result<ExitCode, String> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "leveldb-bloom", &mut script);
     print(&mended(&String::from_utf8_lossy(&script)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn man(folder: &Path) -> Result<ExitCode, Failure> {
+fn man(folder: &Path) -> Result<ExitCode, String> {
     let written =
         fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
     written.map_err(|error| format!("{}: {error}", text::path(folder)))?;
@@ -255,7 +162,7 @@ fn mended(script: &str) -> String {
         .replace(" completions help\"", " completions\"")
 }
 
-fn run() -> Result<ExitCode, Failure> {
+fn run() -> Result<ExitCode, String> {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         // --help and --version, which clap would print without a look at what becomes of it.
@@ -286,7 +193,7 @@ fn run() -> Result<ExitCode, Failure> {
 
 fn main() -> ExitCode {
     let result = run();
-    result.unwrap_or_else(|Failure(text)| {
+    result.unwrap_or_else(|text| {
         // A stderr that is full is no reason to say nothing with the status either.
         say(&text);
         ExitCode::from(2)

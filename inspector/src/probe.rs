@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,12 +16,12 @@ use crate::codec::Fast;
 use crate::encoding::Encoding;
 use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
-use crate::manifest::{BYTEWISE, LiveTable, Stored};
+use crate::manifest::{BYTEWISE, Stored};
 use crate::printable::printable;
 use crate::scan::OTHER_NAME;
-use crate::source;
+use crate::source::{self, Told};
 use crate::text::{bytes, count, hex, key as shown, plural, wrap};
-use crate::{Failure, print, print_json, reports};
+use crate::{print, print_json, reports};
 
 #[derive(Args)]
 pub struct Probe {
@@ -104,79 +103,32 @@ struct Entry {
     value_bytes: usize,
 }
 
-impl Entry {
-    fn told(&self) -> String {
-        let what = match self.deletion {
-            true => "a deletion".to_owned(),
-            false => format!("a value of {}", plural(self.value_bytes as u64, "byte", "bytes")),
-        };
-        let sequence = self.sequence.map(|number| format!(", sequence {number}"));
-        format!("the block holds {what}{}", sequence.unwrap_or_default())
-    }
-}
-
-/// How the database sorts its keys.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Bytewise,
-    /// No MANIFEST says so, but nothing in the tables is against it.
-    BytewiseSoFar,
-    /// The MANIFEST names another comparator.
-    Own,
-    /// No MANIFEST says so, but a table has keys in another order.
-    OwnAsSeen,
-}
-
-impl Order {
-    fn of(database: Option<&Database>, tables: &[Found]) -> Self {
-        match database.and_then(Database::comparator) {
-            Some(BYTEWISE) => Order::Bytewise,
-            Some(_) => Order::Own,
-            // What is wrong with a table is said when its turn comes.
-            None if tables.iter().any(|found| is_bytewise(found) == Some(false)) => {
-                Order::OwnAsSeen
-            }
-            None => Order::BytewiseSoFar,
-        }
-    }
-
-    fn is_bytewise(self) -> bool {
-        matches!(self, Order::Bytewise | Order::BytewiseSoFar)
-    }
-}
-
 /// Whether index and first block of a table are in the order of their bytes; `None` where they
 /// cannot be read.
 fn is_bytewise(found: &Found) -> Option<bool> {
-    let file = TableFile::open(&found.path, found.len_in_manifest).ok()?;
-    let mut table = Table::open(file, Fast::default()).ok()?;
-    table.look_at_keys();
-    let (mut buffers, mut last) = (Buffers::default(), Stored::default());
-    let mut blocks = table.data_blocks();
-    let mut first = true;
+    let table = source::open(found, &mut Told::quiet())?;
+    let (mut buffers, mut blocks) = (Buffers::default(), table.data_blocks());
+    let (mut last, mut bytewise) = (Stored::default(), true);
+    let mut go_on = |key: &[u8], sequence, shared| {
+        bytewise &= last.cmp_key(key, shared).is_le();
+        last.go_on(key, sequence, shared);
+    };
     while let Some(block) = blocks.next().ok()? {
         // An index of one block has one key, which is in any order.
-        if first {
+        if block.handle.offset == 0 {
             let mut entries = table.read_data(block.handle, &mut buffers).ok()?.entries();
             while let Some(entry) = entries.next().ok()? {
                 let key = table.keys().parse(entry.key)?;
-                if last.cmp_key(key.user_key, entry.shared).is_gt() {
-                    return Some(false);
-                }
-                last.go_on(key.user_key, key.sequence, entry.shared);
+                go_on(key.user_key, key.sequence, entry.shared);
             }
-            first = false;
         }
-        if last.cmp_key(block.last_key, 0).is_gt() {
-            return Some(false);
-        }
-        last.set(block.last_key, block.sequence);
+        go_on(block.last_key, block.sequence, 0);
     }
-    Some(true)
+    Some(bytewise)
 }
 
 /// What a table says.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Visit {
     path: String,
     level: Option<u32>,
@@ -188,7 +140,6 @@ struct Visit {
     /// and are found there.
     outside: Option<String>,
     policy: Option<String>,
-    other_policies: Vec<String>,
     blocks: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
     other_filters_that_say_no: u64,
@@ -238,7 +189,7 @@ impl Visit {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct Probed {
     version: &'static str,
     key: String,
     key_hex: String,
@@ -248,29 +199,40 @@ struct Json<'a> {
     database_problems: Vec<String>,
     other_owner: Option<String>,
     log_bytes: u64,
-    tables: &'a [Visit],
+    tables: Vec<Visit>,
+    /// Whether a MANIFEST names the comparator, and whether that is the order of bytes, as far as is known.
+    #[serde(skip)]
+    is_named: bool,
+    #[serde(skip)]
+    is_bytewise: bool,
+    /// What becomes of tables that are not in the MANIFEST.
+    #[serde(skip)]
+    fate: String,
 }
 
-pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
+pub fn run(args: &Probe) -> Result<ExitCode, String> {
     let key = parse(args)?;
     let everything = find(std::slice::from_ref(&args.path))?;
-    let database =
-        everything.databases.first().or(everything.database_of.first().and_then(Option::as_ref));
-    let database = database.map(AsRef::as_ref);
-    let order = Order::of(database, &everything.tables);
-    let bytewise = order.is_bytewise();
+    let of_tables = everything.database_of.first().and_then(Option::as_ref);
+    let database = everything.databases.first().or(of_tables).map(AsRef::as_ref);
+    let comparator = database.and_then(Database::comparator);
+    let is_bytewise = match comparator {
+        Some(name) => name == BYTEWISE,
+        // What is wrong with a table is said when its turn comes.
+        None => everything.tables.iter().all(|found| is_bytewise(found) != Some(false)),
+    };
     let mut visits = Vec::new();
     for found in in_order(&everything.tables, database, &key) {
-        let range = found.range.as_deref().filter(|_| bytewise);
+        let range = found.range.as_deref().filter(|_| is_bytewise);
         let asked = range.is_none_or(|range| range.is_asked_for(&key));
         if !asked && !args.all {
             continue;
         }
-        let mut visit = visit(found, &key, bytewise);
+        let mut visit = visit(found, &key, is_bytewise);
         if let Some(range) = range.filter(|_| !asked) {
             let newest = visit.newest();
-            if newest.is_none() && !visit.is_wrong() && !visit.is_unread && !visit.deleted_meanwhile
-            {
+            let is_readable = !visit.is_wrong() && !visit.is_unread && !visit.deleted_meanwhile;
+            if newest.is_none() && is_readable {
                 continue;
             }
             let miss = newest.and_then(|sequence| range.misses(&key, sequence));
@@ -289,96 +251,59 @@ pub fn run(args: &Probe) -> Result<ExitCode, Failure> {
     let wrong = visits.iter().any(Visit::is_wrong) || database.is_some_and(Database::is_wrong);
     let unread =
         visits.iter().any(|visit| visit.is_unread) || database.is_some_and(Database::is_unreadable);
-    let tables = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
+    let used = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
     // By the names that LevelDB gives: a program may have a log of its own there.
     let logs = everything.databases.iter().flat_map(|database| source::logs(database));
-    let json = Json {
+    let probed = Probed {
         version: env!("CARGO_PKG_VERSION"),
         key: shown(&key),
         key_hex: hex(&key),
         hash: bloom_hash(&key),
-        tables_in_all: tables,
-        unused_tables: everything.tables.len() as u64 - tables,
+        tables_in_all: used,
+        unused_tables: everything.tables.len() as u64 - used,
         database_problems: database.map(Database::complaints).unwrap_or_default(),
         other_owner: database.and_then(Database::other_owner),
         log_bytes: logs.filter_map(|path| Some(path.metadata().ok()?.len())).sum(),
-        tables: &visits,
+        tables: visits,
+        is_named: comparator.is_some(),
+        is_bytewise,
+        fate: reports::fate_of_unused(everything.tables.iter().map(|found| found.place), None),
     };
-    if args.json {
-        print_json(&json)?;
-    } else {
-        let mut text = to_text(&key, &visits, tables, order, args.all);
-        let in_logs = match json.log_bytes {
-            0 => String::new(),
-            len => format!(
-                "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
-                bytes(len)
-            ),
-        };
-        let places = everything.tables.iter().map(|found| found.place);
-        let fate = reports::fate_of_unused(places, None);
-        for more in [in_logs, json.other_owner.unwrap_or_default(), fate] {
-            if !more.is_empty() {
-                text += &wrap(&more, "");
-            }
-        }
-        text.extend(json.database_problems.into_iter().map(|problem| problem + "\n"));
-        print(&text)?;
+    match args.json {
+        true => print_json(&probed)?,
+        false => print(&probed.to_text(key.len(), args.all))?,
     }
     Ok(reports::status_of(wrong, unread).into())
 }
 
-fn parse(args: &Probe) -> Result<Vec<u8>, Failure> {
+fn parse(args: &Probe) -> Result<Vec<u8>, String> {
     let encoding = match (args.hex, args.base64) {
         (true, _) => Encoding::Hex,
         (_, true) => Encoding::Base64,
         // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
         _ => return Ok(args.key.as_encoded_bytes().to_vec()),
     };
-    encoding.decode(&args.key).map_err(|expected| Failure(format!("KEY: {expected}")))
+    encoding.decode(&args.key).map_err(|expected| format!("KEY: {expected}"))
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.
 fn in_order<'t>(tables: &'t [Found], database: Option<&Database>, key: &[u8]) -> Vec<&'t Found> {
     let mut tables: Vec<_> = tables.iter().filter(|found| found.place.is_used()).collect();
-    tables.sort_by_key(|found| match found.place {
+    tables.sort_by_key(|found| {
         // A key's writes may go on in the next tables of a level, which then begin with it: the
         // newest are in the first, whatever the comparator.
-        Place::Level(level @ 1..) => {
-            let first = live(database, found).map(|table| &table.smallest);
-            let goes_on = first.is_some_and(|smallest| smallest.user_key == key);
-            (level, goes_on, first, Reverse(found.number))
-        }
-        Place::Level(level) => (level, false, None, Reverse(found.number)),
-        _ => (u32::MAX, false, None, Reverse(found.number)),
+        let level = found.place.level().unwrap_or(u32::MAX);
+        let live = database.and_then(|database| database.live(found)).filter(|_| level > 0);
+        let first = live.map(|table| &table.smallest);
+        let goes_on = first.is_some_and(|smallest| smallest.user_key == key);
+        (level, goes_on, first, Reverse(found.number))
     });
     tables
 }
 
-fn live<'d>(database: Option<&'d Database>, found: &Found) -> Option<&'d LiveTable> {
-    database?.version.as_ref().ok()?.tables.get(&found.number?)
-}
-
 fn visit(found: &Found, key: &[u8], bytewise: bool) -> Visit {
-    let mut visit = Visit {
-        path: found.path.to_string_lossy().into_owned(),
-        level: match found.place {
-            Place::Level(level) => Some(level),
-            _ => None,
-        },
-        place: found.place,
-        asked: true,
-        outside: None,
-        policy: None,
-        other_policies: Vec::new(),
-        blocks: Vec::new(),
-        other_filters_that_say_no: 0,
-        other_blocks_read: 0,
-        problem: None,
-        deleted_meanwhile: false,
-        is_damaged: false,
-        is_unread: false,
-    };
+    let (path, place) = (found.path.to_string_lossy().into_owned(), found.place);
+    let mut visit = Visit { path, level: place.level(), place, asked: true, ..Visit::default() };
     match TableFile::open(&found.path, found.len_in_manifest) {
         Ok(file) => {
             let other_length = file.other_length();
@@ -409,7 +334,6 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     let names = table.filters();
     let number = table.preferred_filters().unwrap_or(0);
     visit.policy = names.get(number).map(|name| printable(&name.policy));
-    visit.other_policies = table.other_filters().map(|name| printable(&name.policy)).collect();
     let mut contents = Vec::new();
     let filters = match (table.metaindex_error(), visit.policy.as_deref()) {
         (Some(error), _) => Err(error.clone()),
@@ -523,201 +447,220 @@ fn entry_in(
     Ok(None)
 }
 
-fn to_text(key: &[u8], visits: &[Visit], tables: u64, order: Order, all: bool) -> String {
-    let mut text = format!(
-        "key {} ({}), hash {:08x}\n",
-        shown(key),
-        plural(key.len() as u64, "byte", "bytes"),
-        bloom_hash(key)
-    );
-    if !order.is_bytewise() {
-        let why = match order {
-            Order::OwnAsSeen => {
-                "No MANIFEST names the comparator, and keys are not in the order of their \
-                 bytes: the database has one of its own"
-            }
-            _ => "The database has a comparator of its own",
+impl Probed {
+    fn to_text(&self, key_len: usize, all: bool) -> String {
+        let len = plural(key_len as u64, "byte", "bytes");
+        let mut text = format!("key {} ({len}), hash {:08x}\n", self.key, self.hash);
+        if !self.is_bytewise {
+            let why = match self.is_named {
+                true => "The database has a comparator of its own",
+                false => {
+                    "No MANIFEST names the comparator, and keys are not in the order of their bytes"
+                }
+            };
+            text += &wrap(
+                &format!(
+                    "{why}: where a Get would look is not known, so that every filter is asked. Listed are the \
+                     blocks that hold the key, and those whose filter says maybe, or where there is none to ask. \
+                     `leveldb-bloom verify` finds keys that are lost."
+                ),
+                "",
+            );
+        }
+        text.extend(self.tables.iter().map(Visit::to_text));
+        text += "\n";
+        let of_manifest = match self.log_bytes {
+            0 => String::new(),
+            len => format!(
+                "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
+                bytes(len)
+            ),
         };
-        let what = format!(
-            "{why}, so that the order of its keys is not known: every filter is asked, where a Get would \
-             ask one of a table, and a block is read only where its filter says maybe, or where there is \
-             none to ask. Of these blocks only those are listed that hold the key, or whose filter says \
-             maybe. `leveldb-bloom verify` finds keys that are lost."
-        );
-        text += &wrap(&what, "");
+        let owner = self.other_owner.clone().unwrap_or_default();
+        for more in [self.summary(all), self.verdict(), of_manifest, owner, self.fate.clone()] {
+            if !more.is_empty() {
+                text += &wrap(&more, "");
+            }
+        }
+        text.extend(self.database_problems.iter().map(|problem| format!("{problem}\n")));
+        text
     }
-    let (mut asked, mut noes, mut read) = (0, 0, 0);
-    for visit in visits {
-        text += &visit_text(visit);
-        let mut last_asked = None;
-        for step in visit.blocks.iter().filter(|_| visit.asked) {
-            let number = step.filter.as_ref().map(|filter| filter.number);
-            let is_new = number.is_some() && number != last_asked;
-            last_asked = number;
-            asked += u64::from(is_new);
-            noes += u64::from(is_new && !step.read);
-            read += u64::from(step.read);
+
+    /// How much a Get takes.
+    fn summary(&self, all: bool) -> String {
+        let (mut asked, mut noes, mut read) = (0, 0, 0);
+        for visit in &self.tables {
+            let mut last_asked = None;
+            for step in visit.blocks.iter().filter(|_| visit.asked) {
+                let number = step.filter.as_ref().map(|filter| filter.number);
+                let is_new = number.is_some() && number != last_asked;
+                last_asked = number;
+                asked += u64::from(is_new);
+                noes += u64::from(is_new && !step.read);
+                read += u64::from(step.read);
+            }
+            read += visit.other_blocks_read;
+            asked += visit.other_filters_that_say_no;
+            noes += visit.other_filters_that_say_no;
         }
-        read += visit.other_blocks_read;
-        asked += visit.other_filters_that_say_no;
-        noes += visit.other_filters_that_say_no;
+        let (visited, tables) = (self.tables.len(), self.tables_in_all);
+        let last = self.tables.last().filter(|visit| !all && visit.place != Place::Unknown);
+        let why = match last.is_some_and(Visit::is_found) {
+            true if self.tables.iter().any(Visit::is_unsure) => {
+                ": the Get ends where the key is found, unless it fails at what is damaged, or takes that for true"
+            }
+            true => ": the Get ends where the key is found",
+            false if tables == 0 => "",
+            false if all => ": no others hold the key",
+            false if self.is_named && self.is_bytewise && (visited as u64) < tables => {
+                ": by the MANIFEST no others can hold the key (--all looks)"
+            }
+            false => ": no others can hold the key",
+        };
+        format!(
+            "{visited} of {} looked at{why}. {} asked, {} no; {} read.",
+            plural(tables, "table", "tables"),
+            plural(asked, "filter is", "filters are"),
+            plural(noes, "says", "say"),
+            plural(read, "data block is", "data blocks are")
+        )
     }
-    let last = visits.last().filter(|visit| !all && visit.place != Place::Unknown);
-    let stopped = last.is_some_and(Visit::is_found);
-    let summary = format!(
-        "{} of {} looked at{}. {} asked, {} no; {} read.",
-        visits.len(),
-        plural(tables, "table", "tables"),
-        match (stopped, visits.is_empty()) {
-            (true, _) if visits.iter().any(Visit::is_unsure) => {
-                ": the Get ends where the key is found, unless it fails at what is damaged, or takes \
-                 that for true"
+
+    /// What comes of it, where that has to be said.
+    fn verdict(&self) -> String {
+        let is_unknown = self.tables.iter().all(|visit| visit.place == Place::Unknown);
+        // With --all there may be a lost one that is older than the one that a Get finds.
+        let lost = self.tables.iter().filter(|it| it.is_lost()).filter_map(Visit::newest).max();
+        let mut found = self.tables.iter().filter(|it| it.is_found()).filter_map(Visit::newest);
+        match (lost, found.next()) {
+            (Some(lost), Some(found)) if found < lost => {
+                "A Get gives what was written to the key earlier: the newest is lost.".into()
             }
-            (true, _) => ": the Get ends where the key is found",
-            (_, true) if tables == 0 => "",
-            _ if all => ": no others hold the key",
-            (_, true) if order == Order::Bytewise => {
-                ": by the MANIFEST the key is outside of what they hold (--all looks)"
+            (Some(_), None) => "A Get does not find the key: it is lost.".into(),
+            (None, Some(newest)) if found.next().is_some() && is_unknown => format!(
+                "No MANIFEST says in which order a Get asks the tables, or which of them are of use: listed first is \
+                 the newest write, sequence {newest}."
+            ),
+            (None, None) if self.is_bytewise && !self.is_named => {
+                "No MANIFEST names the comparator: the key was looked for where the order of bytes has it, in which \
+                 the tables' indexes are."
+                    .into()
             }
-            (_, true) => ": the key is outside of what they hold",
-            _ if order == Order::Bytewise && (visits.len() as u64) < tables => {
-                ": by the MANIFEST no others hold the key (--all looks)"
-            }
-            _ => ": no others can hold the key",
-        },
-        plural(asked, "filter is", "filters are"),
-        plural(noes, "says", "say"),
-        plural(read, "data block is", "data blocks are")
-    );
-    text += "\n";
-    text += &wrap(&summary, "");
-    let is_unknown = visits.iter().all(|visit| visit.place == Place::Unknown);
-    // With --all there may be a lost one that is older than the one that a Get finds.
-    let lost = visits.iter().filter(|visit| visit.is_lost()).filter_map(Visit::newest).max();
-    let mut found = visits.iter().filter(|visit| visit.is_found()).filter_map(Visit::newest);
-    let verdict = match (lost, found.next()) {
-        (Some(lost), Some(found)) if found < lost => {
-            "A Get gives what was written to the key earlier: the newest is lost.".to_owned()
+            _ => String::new(),
         }
-        (Some(_), None) => "A Get does not find the key: it is lost.".to_owned(),
-        (None, Some(newest)) if found.next().is_some() && is_unknown => format!(
-            "No MANIFEST says in which order a Get asks the tables, or which of them are of use: \
-             listed first is the newest write, sequence {newest}."
-        ),
-        (None, None) if order == Order::BytewiseSoFar => {
-            "No MANIFEST names the comparator: the key was looked for where the order of \
-             bytes has it, in which the tables' indexes are."
-                .to_owned()
-        }
-        _ => return text,
-    };
-    text + &wrap(&verdict, "")
+    }
 }
 
-fn visit_text(visit: &Visit) -> String {
-    let mut lines = Vec::new();
-    if visit.deleted_meanwhile {
-        lines.push("deleted meanwhile, by a compaction".into());
-    }
-    let others = visit.other_filters_that_say_no + visit.other_blocks_read;
-    if let Some(problem) = &visit.problem {
-        lines.push(problem.clone());
-    } else if visit.blocks.is_empty() && others == 0 && !visit.deleted_meanwhile {
-        lines.push("the key is behind its last key: nothing is read".into());
-    }
-    if visit.other_filters_that_say_no > 0 {
-        lines.push(plural(visit.other_filters_that_say_no, "filter says", "filters say") + " no");
-    }
-    if visit.other_blocks_read > 0 {
-        let blocks = plural(visit.other_blocks_read, "data block", "data blocks");
-        lines.push(format!("{blocks} read without asking a filter, and not holding the key"));
-    }
-    match visit.policy.as_deref() {
-        None if visit.problem.is_none() && !visit.deleted_meanwhile => {
-            lines.push("no filters".into())
+impl Visit {
+    fn to_text(&self) -> String {
+        let place = match self.place {
+            Place::Level(level) => format!(", level {level}"),
+            Place::Unused | Place::Stray | Place::Named => ", not in the MANIFEST".into(),
+            Place::Unknown => String::new(),
+        };
+        let mut text = format!("\n{}{place}\n", printable(&self.path));
+        let mut line = |what: &str| text += &format!("  {what}\n");
+        let (noes, read) = (self.other_filters_that_say_no, self.other_blocks_read);
+        match &self.problem {
+            Some(problem) => line(problem),
+            None if self.deleted_meanwhile => line("deleted meanwhile, by a compaction"),
+            None if self.blocks.is_empty() && noes + read == 0 => {
+                line("the key is behind its last key: nothing is read");
+            }
+            None => {}
         }
-        Some(POLICY_NAME) | None => {}
-        Some(OTHER_NAME) => {
-            lines.push(format!("filters named {OTHER_NAME}, which the C++ library does not ask"));
+        if noes > 0 {
+            line(&(plural(noes, "filter says", "filters say") + " no"));
         }
-        Some(name) => {
-            lines.push(format!("filters named {name}, of a format that is not known here"));
+        if read > 0 {
+            let blocks = plural(read, "data block", "data blocks");
+            line(&format!("{blocks} read without asking a filter, and not holding the key"));
         }
+        match self.policy.as_deref() {
+            None if self.problem.is_none() && !self.deleted_meanwhile => line("no filters"),
+            Some(POLICY_NAME) | None => {}
+            Some(OTHER_NAME) => {
+                line(&format!("filters named {OTHER_NAME}, which the C++ library does not ask"));
+            }
+            Some(name) => {
+                line(&format!("filters named {name}, of a format that is not known here"));
+            }
+        }
+        text.extend(self.blocks.iter().map(|step| step.to_text(self)));
+        text
     }
-    if !visit.other_policies.is_empty() {
-        let names = visit.other_policies.join(", ");
-        lines.push(format!("filters of {names} as well, which are not looked at"));
-    }
-    let level = match visit.place {
-        Place::Level(level) => format!(", level {level}"),
-        Place::Unused | Place::Stray | Place::Named => ", not in the MANIFEST".into(),
-        Place::Unknown => String::new(),
-    };
-    let mut text = format!("\n{}{level}\n", printable(&visit.path));
-    text.extend(lines.into_iter().map(|line| format!("  {line}\n")));
-    text.extend(visit.blocks.iter().map(|step| step_text(step, visit)));
-    text
 }
 
-fn step_text(step: &Step, visit: &Visit) -> String {
-    let mut text = format!(
-        "  data block at byte {}, {} bytes\n",
-        count(step.data_block),
-        count(step.data_block_bytes)
-    );
-    if let Some(entry) = step.entry.as_ref().filter(|_| !visit.asked) {
-        let held = entry.told();
-        let why = match &visit.outside {
-            Some(why) => Some(format!("LOST: {held}, but {why}: a Get does not look here")),
-            None if step.is_lost() => None,
-            None => Some(format!(
-                "{held}, for older snapshots: other Gets look for the key in the table before"
-            )),
-        };
-        if let Some(why) = why {
-            return text + &wrap(&why, "  ");
-        }
-    }
-    if let Some(Asked { number, bits, how, maybe }) = &step.filter {
-        let _ = write!(text, "  filter {}, {} bits, ", count(*number), count(*bits));
-        match how {
-            How::Bloom { probes, positions, bits_found } => {
-                let _ = writeln!(text, "k = {probes}");
-                let found = positions.iter().zip(bits_found).map(|(at, set)| format!("{at}:{set}"));
-                let found: Vec<_> = found.collect();
-                if !found.is_empty() {
-                    text += &wrap(&found.join(" "), "  position:bit  ");
+impl Step {
+    fn to_text(&self, visit: &Visit) -> String {
+        let (at, len) = (count(self.data_block), count(self.data_block_bytes));
+        let mut text = format!("  data block at byte {at}, {len} bytes\n");
+        let held = self.entry.as_ref().map(|entry| {
+            let value = plural(entry.value_bytes as u64, "byte", "bytes");
+            let what =
+                if entry.deletion { "a deletion".into() } else { format!("a value of {value}") };
+            let sequence = entry.sequence.map(|number| format!(", sequence {number}"));
+            format!("the block holds {what}{}", sequence.unwrap_or_default())
+        });
+        if let Some(held) = held.as_ref().filter(|_| !visit.asked) {
+            match &visit.outside {
+                Some(why) => {
+                    let lost = format!("LOST: {held}, but {why}: a Get does not look here");
+                    return text + &wrap(&lost, "  ");
+                }
+                None if self.is_lost() => {}
+                None => {
+                    let why =
+                        "for older snapshots: other Gets look for the key in the table before";
+                    return text + &wrap(&format!("{held}, {why}"), "  ");
                 }
             }
-            How::Ribbon { slots, slot_bits, seed, hash_hex, row, values, sum, wanted } => {
-                let of = count(*slots);
-                let _ = writeln!(text, "ribbon: {of} slots of {slot_bits} bits, seed {seed}");
-                let bits = |value: &u16| format!("{value:0len$b}", len = *slot_bits as usize);
-                let found =
-                    row.iter().zip(values).map(|(at, value)| format!("{at}:{}", bits(value)));
-                text += &wrap(&found.collect::<Vec<_>>().join(" "), "  slot:bits  ");
-                let (sum, wanted) = (bits(sum), bits(wanted));
-                let _ = writeln!(text, "  their sum {sum}, wanted {wanted} (hash {hash_hex})");
-            }
         }
-        let answer = match (maybe, how) {
-            (true, _) => "maybe: the block is read",
-            (false, How::Bloom { .. }) => "no: the block is not read",
-            (false, How::Ribbon { .. }) => {
-                "no: the block is not read (by a LevelDB that does not know ribbon filters, it is)"
+        text += &self.filter.as_ref().map_or(String::new(), Asked::to_text);
+        let what = match (held, &self.problem) {
+            (Some(held), _) if self.read => format!("found: {held}"),
+            (Some(held), _) => format!("LOST: although the filter says no, {held}"),
+            (None, Some(problem)) => problem.clone(),
+            (None, None) if !self.read => "rightly: the key is not in the block".into(),
+            (None, None) if self.filter.is_some() => {
+                "the key is not in the block: a false positive".into()
+            }
+            (None, None) => "the key is not in the block".into(),
+        };
+        text + "  " + &what + "\n"
+    }
+}
+
+impl Asked {
+    fn to_text(&self) -> String {
+        let filter = format!("  filter {}, {} bits", count(self.number), count(self.bits));
+        let list = |places: &[u64], values: &mut dyn Iterator<Item = String>| {
+            places
+                .iter()
+                .zip(values)
+                .map(|(at, value)| format!("{at}:{value} "))
+                .collect::<String>()
+        };
+        let (text, no) = match &self.how {
+            How::Bloom { probes, positions, bits_found } => {
+                let found = list(positions, &mut bits_found.iter().map(u8::to_string));
+                let found = if found.is_empty() { found } else { wrap(&found, "  position:bit  ") };
+                (format!("{filter}, k = {probes}\n{found}"), "")
+            }
+            How::Ribbon { slots, slot_bits, seed, hash_hex, row, values, sum, wanted } => {
+                let bits = |value: &u16| format!("{value:0len$b}", len = *slot_bits as usize);
+                let found = wrap(&list(row, &mut values.iter().map(bits)), "  slot:bits  ");
+                let (slots, sum, wanted) = (count(*slots), bits(sum), bits(wanted));
+                let text = format!(
+                    "{filter}, ribbon: {slots} slots of {slot_bits} bits, seed {seed}\n{found}  their sum {sum}, \
+                     wanted {wanted} (hash {hash_hex})\n"
+                );
+                (text, " (by a LevelDB that does not know ribbon filters, it is)")
             }
         };
-        let _ = writeln!(text, "  the filter says {answer}");
-    }
-    let what = match (&step.entry, &step.problem) {
-        (Some(entry), _) if step.read => format!("found: {}", entry.told()),
-        (Some(entry), _) => format!("LOST: although the filter says no, {}", entry.told()),
-        (None, Some(problem)) => problem.clone(),
-        (None, None) if !step.read => "rightly: the key is not in the block".into(),
-        (None, None) if step.filter.is_some() => {
-            "the key is not in the block: a false positive".into()
+        text + &match self.maybe {
+            true => "  the filter says maybe: the block is read\n".to_owned(),
+            false => format!("  the filter says no: the block is not read{no}\n"),
         }
-        (None, None) => "the key is not in the block".into(),
-    };
-    text + "  " + &what + "\n"
+    }
 }

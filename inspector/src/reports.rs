@@ -143,7 +143,6 @@ pub fn table_json(report: &Report) -> Value {
         "unused": !report.place.is_used(),
         "deleted_meanwhile": report.vanished,
         "policy": report.policy.as_ref().map(|policy| &policy.name),
-        "other_policies": report.other_policies,
         "filters_made_for": report.transform.map(|transform| transform.to_string()),
         "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
         "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),

@@ -2,12 +2,13 @@
 //!
 //! Keys stream through; what is held is a block and the keys of one filter for each layout.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use leveldb_bloom::FilterPolicy;
 use leveldb_bloom_table::{Buffers, FILTER_BASE_LG, Filters, KeyKind, ReadAt as _, TRAILER_LEN};
 
+use crate::absent::{Absent, Answers, Keys};
 use crate::find::Found;
 use crate::source::{self, Told};
 use crate::sums::{Settings, ratio};
@@ -19,9 +20,8 @@ const TAG: usize = 8;
 /// Absent keys of each kind that each layout's filters are asked for, if there are so many.
 const ASKED: f64 = 100_000.0;
 
-/// Longer keys are left out, and so many bytes of absent ones are held at once.
-const LONGEST: usize = 64 << 10;
-const HELD: usize = 4 << 20;
+/// Longer keys are left out.
+pub const LONGEST: usize = 64 << 10;
 
 /// How tables are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,44 +56,8 @@ pub struct Layout {
     restarts: usize,
     last: Vec<u8>,
     block_ended: bool,
-    group: Group,
+    group: Keys,
     asked: f64,
-}
-
-/// How many absent keys were asked and how many passed.
-#[derive(Clone, Copy, Default)]
-pub struct Answers {
-    pub near: (u64, u64),
-    pub random: (u64, u64),
-}
-
-/// The keys of a filter.
-#[derive(Default)]
-struct Group {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    /// The last key before them: a Get of a key up to it asks another filter.
-    before: Vec<u8>,
-}
-
-impl Group {
-    fn push(&mut self, key: &[u8], end: &[u8]) {
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(end);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn keys(&self) -> Vec<&[u8]> {
-        let from = std::iter::once(0).chain(self.ends.iter().copied());
-        from.zip(&self.ends).map(|(from, &to)| &self.bytes[from..to]).collect()
-    }
-
-    fn clear(&mut self, last: &[u8]) {
-        self.bytes.clear();
-        self.ends.clear();
-        self.before.clear();
-        self.before.extend_from_slice(last);
-    }
 }
 
 impl Layout {
@@ -114,7 +78,7 @@ impl Layout {
             restarts: 1,
             last: Vec::new(),
             block_ended: false,
-            group: Group::default(),
+            group: Keys::default(),
             asked: 0.0,
         }
     }
@@ -173,28 +137,31 @@ impl Layout {
 
     fn end_filter(&mut self, asking: &mut Asking<'_>) {
         self.table_slots += 1;
-        let keys = self.group.keys();
-        if keys.is_empty() {
+        if self.group.len() == 0 {
             return;
         }
-        *self.keys_per_filter.entry(keys.len()).or_default() += 1;
-        self.asked += keys.len() as f64 * asking.per_key;
+        *self.keys_per_filter.entry(self.group.len()).or_default() += 1;
+        self.asked += self.group.len() as f64 * asking.per_key;
         if self.asked >= 1.0 {
-            let mean = self.group.bytes.len() / keys.len();
-            let each = (self.asked as usize).min(64 * keys.len()).min(HELD / mean.max(1));
-            let bytewise = asking.bytewise.then_some(&self.group.before[..]);
-            asking.ask(&keys, bytewise, self.end().len(), each, &mut self.answers);
+            let keys = self.group.all();
+            let each = (self.asked as usize).min(64 * keys.len());
+            let end = self.end().len();
+            let made = asking.absent.make(&self.group, asking.bytewise, end, each);
+            for (policy, answers) in asking.policies.iter().zip(&mut self.answers) {
+                if let Ok(filter) = policy.create_filter(&keys) {
+                    *answers += Answers::of(&made, |key| policy.key_may_match(key, &filter));
+                }
+            }
             self.asked = 0.0;
         }
-        let last = keys[keys.len() - 1].to_vec();
-        self.group.clear(&last);
+        self.group.clear();
     }
 
     fn end_table(&mut self, asking: &mut Asking<'_>) {
         if self.entries > 0 {
             self.end_block(asking);
         }
-        if !self.group.ends.is_empty() {
+        if self.group.len() > 0 {
             self.end_filter(asking);
         }
         if self.offset > 0 {
@@ -243,160 +210,16 @@ pub struct Asking<'p> {
     pub bytewise: bool,
     /// So many absent keys for each key.
     per_key: f64,
-    state: u64,
-    /// The bytes seen at each place of keys.
-    pub places: Vec<Place>,
-}
-
-/// So many bytes of a key are told apart.
-const PLACES: usize = 256;
-
-#[derive(Clone, Default)]
-pub struct Place {
-    seen: [u64; 4],
-}
-
-impl Place {
-    fn saw(&mut self, byte: u8) {
-        self.seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-
-    pub fn varies(&self) -> bool {
-        self.seen.iter().map(|word| word.count_ones()).sum::<u32>() > 1
-    }
-
-    /// What a key of the same kind may have here.
-    pub fn alphabet(&self) -> &'static [u8] {
-        const ANY: [u8; 256] = {
-            let (mut any, mut i) = ([0; 256], 0);
-            while i < 256 {
-                any[i] = i as u8;
-                i += 1;
-            }
-            any
-        };
-        let known: [&'static [u8]; 5] = [
-            b"0123456789",
-            b"0123456789abcdef",
-            b"0123456789ABCDEF",
-            b"0123456789abcdefghijklmnopqrstuvwxyz",
-            b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
-        ];
-        let seen = |byte: u8| self.seen[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
-        let fits =
-            |alphabet: &&&[u8]| (0..=255).filter(|b| seen(*b)).all(|b| alphabet.contains(&b));
-        known.iter().find(fits).copied().unwrap_or(&ANY)
-    }
+    pub absent: Absent,
+    /// Keys that are too long.
+    pub left_out: u64,
 }
 
 impl<'p> Asking<'p> {
     /// Of about `keys` keys.
     pub fn new(policies: &'p [FilterPolicy], bytewise: bool, keys: f64) -> Self {
         let per_key = (ASKED / keys.max(1.0)).min(64.0);
-        Asking { policies, bytewise, per_key, state: 0x9e37_79b9_7f4a_7c15, places: Vec::new() }
-    }
-
-    fn saw(&mut self, key: &[u8]) {
-        let len = key.len().min(PLACES);
-        if self.places.len() < len {
-            self.places.resize(len, Place::default());
-        }
-        self.places.iter_mut().zip(key).for_each(|(place, byte)| place.saw(*byte));
-    }
-
-    fn below(&mut self, bound: u128) -> u128 {
-        let mut word = || {
-            self.state ^= self.state << 13;
-            self.state ^= self.state >> 7;
-            self.state ^= self.state << 17;
-            u128::from(self.state)
-        };
-        (word() << 64 | word()) % bound
-    }
-
-    /// A key between two that are next to each other, each as likely as the others: a number between
-    /// two, whose digits are what keys have in their places.
-    fn between(&mut self, a: &[u8], b: &[u8], own: usize) -> Option<Vec<u8>> {
-        let first = a.iter().zip(b).position(|(a, b)| a != b).filter(|_| a.len() == b.len())?;
-        // What a u128 holds of them.
-        let places = first..own.min(first + 12);
-        let (mut from, mut to) = (0, 0);
-        for place in places.clone() {
-            let alphabet = self.places.get(place)?.alphabet();
-            let digit = |byte| alphabet.binary_search(&byte).ok().map(|digit| digit as u128);
-            from = from * alphabet.len() as u128 + digit(a[place])?;
-            to = to * alphabet.len() as u128 + digit(b[place])?;
-        }
-        let gap = u128::checked_sub(to, from)?;
-        let mut number = match places.end == own {
-            true if gap < 2 => return None,
-            true => from + 1 + self.below(gap - 1),
-            false => from + self.below(gap + 1),
-        };
-        let mut key = b.to_vec();
-        for place in places.clone().rev() {
-            let alphabet = self.places.get(place)?.alphabet();
-            key[place] = alphabet[(number % alphabet.len() as u128) as usize];
-            number /= alphabet.len() as u128;
-        }
-        self.randomise(&mut key, places.end..own);
-        Some(key)
-    }
-
-    fn randomise(&mut self, key: &mut [u8], places: Range<usize>) {
-        for (byte, place) in key[places.clone()].iter_mut().zip(places) {
-            *byte = self.any_at(place).unwrap_or(*byte);
-        }
-    }
-
-    fn any_at(&mut self, place: usize) -> Option<u8> {
-        let alphabet = self.places.get(place).filter(|place| place.varies())?.alphabet();
-        Some(alphabet[self.below(alphabet.len() as u128) as usize])
-    }
-
-    /// Asks the filters of these keys, by each policy, for up to `each` neighbours and as many random
-    /// keys. Neighbours are behind `before`, since others are looked for in another block.
-    fn ask(
-        &mut self,
-        keys: &[&[u8]],
-        before: Option<&[u8]>,
-        end: usize,
-        each: usize,
-        answers: &mut [Answers],
-    ) {
-        let present: HashSet<&[u8]> = keys.iter().copied().collect();
-        let last = keys[keys.len() - 1];
-        let (mut near, mut random) = (Vec::with_capacity(each), Vec::with_capacity(each));
-        for _ in 0..4 * each {
-            let i = self.below(keys.len() as u128) as usize;
-            let mut key = keys[i].to_vec();
-            let own = key.len() - end;
-            let other = i.checked_sub(1).map_or(before.unwrap_or(b""), |i| keys[i]);
-            let made = self.between(other, &key, own).filter(|_| before.is_some());
-            let is_asked =
-                |key: &Vec<u8>| before.is_none_or(|before| before < &key[..] && &key[..] < last);
-            near.extend(made.filter(|made| is_asked(made) && !present.contains(&made[..])));
-            self.randomise(&mut key, 0..own);
-            if !present.contains(&key[..]) && random.len() < each {
-                random.push(key);
-            }
-            if near.len() >= each {
-                break;
-            }
-        }
-        for (policy, answers) in self.policies.iter().zip(answers) {
-            let Ok(filter) = policy.create_filter(keys) else { continue };
-            let passed = |absent: &[Vec<u8>]| {
-                let passed = absent.iter().filter(|key| policy.key_may_match(key, &filter)).count();
-                (absent.len() as u64, passed as u64)
-            };
-            for (sum, (asked, passed)) in
-                [(&mut answers.near, passed(&near)), (&mut answers.random, passed(&random))]
-            {
-                sum.0 += asked;
-                sum.1 += passed;
-            }
-        }
+        Asking { policies, bytewise, per_key, absent: Absent::default(), left_out: 0 }
     }
 }
 
@@ -413,15 +236,16 @@ impl<'a, 'p> Feed<'a, 'p> {
     }
 
     pub fn add(&mut self, key: &[u8], sequence: u64, value: &[u8]) {
-        // A filter's keys are held, and absent ones like them.
+        // Each layout holds some of them.
         if key.len() > LONGEST {
+            self.asking.left_out += 1;
             return;
         }
         // A compaction makes one table of those that are next to each other.
         if self.asking.bytewise && key < &self.last[..] {
             self.end();
         }
-        self.asking.saw(key);
+        self.asking.absent.saw(key);
         let tag = (sequence << 8 | 1).to_le_bytes();
         self.last.clear();
         self.last.extend_from_slice(key);
@@ -432,7 +256,7 @@ impl<'a, 'p> Feed<'a, 'p> {
         for layout in &mut *self.layouts {
             layout.end_table(self.asking);
             layout.last.clear();
-            layout.group.clear(&[]);
+            layout.group = Keys::default();
         }
     }
 }

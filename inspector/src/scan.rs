@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use leveldb_bloom::{Encoding, FilterInfo, POLICY_NAME};
+use leveldb_bloom::{Encoding, FilterInfo, POLICY_NAME, key_may_match};
 use leveldb_bloom_table::{
-    Block, BlockHandle, Buffers, DataBlock, Error, FilterName, Filters, KeyFormat, KeyKind, Kind,
+    Block, BlockHandle, Buffers, DataBlock, Error, Filters, KeyFormat, KeyKind, Kind,
     MAX_EXPANSION, Part, ReadAt, Table, is_another_format,
 };
 
-use crate::absent::{Absent, Keys};
+use crate::absent::{Absent, Answers, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place, has_name_of_table};
@@ -32,7 +32,7 @@ const LARGE: u64 = 16 << 20;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// What is wanted of a table.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Options {
     /// Read the data blocks; otherwise only index and filters.
     pub data: bool,
@@ -106,14 +106,12 @@ pub enum Why {
 }
 
 /// All about a table.
+#[derive(Default)]
 pub struct Report {
     pub path: PathBuf,
     pub number: Option<u64>,
     pub place: Place,
     pub policy: Option<Policy>,
-    /// Of filters that are in the table as well, and not looked at.
-    pub other_policies: Vec<String>,
-    pub other_filter_bytes: u64,
     pub sums: Sums,
     /// How the keys are stored.
     pub keys: KeyFormat,
@@ -121,6 +119,8 @@ pub struct Report {
     pub maker: Option<&'static str>,
     /// Whether the keys are in the order of their bytes.
     pub bytewise: bool,
+    /// What kind of keys they are.
+    pub kind_of_keys: &'static str,
     /// What the filters were made for, if that is not the keys and was found out.
     pub transform: Option<Transform>,
     pub lost: Vec<LostKey>,
@@ -146,23 +146,9 @@ impl Report {
             path: found.path.clone(),
             number: found.number,
             place: found.place,
-            policy: None,
-            other_policies: Vec::new(),
-            other_filter_bytes: 0,
             sums: Sums { tables: 1, file_bytes: found.len, ..Sums::default() },
-            keys: KeyFormat::Internal,
-            maker: None,
             bytewise: true,
-            transform: None,
-            lost: Vec::new(),
-            lost_twice: 0,
-            problems: Vec::new(),
-            problem_count: 0,
-            damage_count: 0,
-            vanished: false,
-            unreadable: false,
-            opened: false,
-            undecided: false,
+            ..Report::default()
         }
     }
 
@@ -187,6 +173,14 @@ impl Report {
     /// Whether its filters are of this format.
     pub fn has(&self, format: Format) -> bool {
         self.policy.as_ref().is_some_and(|policy| policy.format == format)
+    }
+
+    /// Why somebody's own filters are not asked here.
+    pub fn not_asked(&self) -> &'static str {
+        match self.undecided {
+            true => "there are too few keys to tell whether they are of LevelDB's format",
+            false => "their format is not LevelDB's, so that nothing is said about their bits",
+        }
     }
 
     /// What the table is, where it is not one of a LevelDB database.
@@ -248,16 +242,7 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
         options,
         must_be_bytewise: found.bytewise,
         range: found.range.clone(),
-        outside: Vec::new(),
-        search: Search::default(),
-        absent: Absent::default(),
-        keys: Keys::default(),
-        hashes: Hashes::default(),
-        group: None,
-        previous: Stored::default(),
-        bound: None,
-        absent_per_byte: 0.0,
-        hashed_per_byte: 0.0,
+        ..Scan::default()
     };
     let other_length = file.other_length();
     match Table::open(file, Fast::default()) {
@@ -282,6 +267,7 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
     scan.report
 }
 
+#[derive(Default)]
 struct Scan {
     report: Report,
     options: Options,
@@ -369,6 +355,7 @@ impl Scan {
         }
         self.end_group(filters.as_ref());
         self.end_range(last_block);
+        self.report.kind_of_keys = self.absent.kind();
         self.judge_format();
         let bloom = &mut self.report.sums.bloom;
         bloom.encodings.0.keys().for_each(|encoding| bloom.tables.count(encoding));
@@ -382,10 +369,6 @@ impl Scan {
 
     /// The contents of the filter block to look at: LevelDB's own if there are several.
     fn read_filters(&mut self, table: &Table<TableFile, Fast>) -> Option<(BlockHandle, Vec<u8>)> {
-        for FilterName { policy, handle } in table.other_filters() {
-            self.report.other_policies.push(printable(policy));
-            self.report.other_filter_bytes += stored_len(table, *handle);
-        }
         let number = table.preferred_filters()?;
         let name = table.filters().get(number)?;
         self.report.policy = Some(Policy::new(&name.policy));
@@ -552,7 +535,8 @@ impl Scan {
                 *entries += 1;
             }
             if collect {
-                self.keys.push(key.user_key);
+                self.absent.saw(key.user_key);
+                self.keys.push(key.user_key, &[]);
             }
             self.report.sums.bloom.keys_checked += 1;
             let may_match = self.hashes.may_match(key.user_key, entry.shared, filter);
@@ -606,13 +590,12 @@ impl Scan {
                 if info.encoding == Encoding::Bloom {
                     self.report.sums.settings.saw(info.bits, info.probes, entries);
                 }
-                let per_byte = self.hashed_per_byte / self.keys.mean_len().max(1.0);
+                let per_byte = self.hashed_per_byte / self.keys.mean_len().max(1) as f64;
                 let per_byte = self.absent_per_byte.min(per_byte);
-                let count = (filter.len() as f64 * per_byte).ceil() as u64;
-                if count > 0 {
-                    let (asked, yes) = self.absent.ask(filter, &self.keys, count);
-                    bloom.add_answers(&info, filter.len() as f64, asked, yes);
-                }
+                let each = (filter.len() as f64 * per_byte).ceil() as usize;
+                let made = self.absent.make(&self.keys, self.report.bytewise, 0, each);
+                let answers = Answers::of(&made, |key| key_may_match(key, filter));
+                bloom.add_answers(&info, filter.len() as f64, answers);
             }
         }
         self.keys.clear();
@@ -673,16 +656,14 @@ mod tests {
             bytewise: true,
             range: None,
         };
-        let report =
-            scan(&found, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {});
+        let report = scan(&found, Options { data: true, keep: 1, ..Options::default() }, &|_| {});
         assert!(report.vanished && !report.is_wrong());
         assert_eq!((report.sums.tables, report.problem_count), (0, 0));
 
         let (path, place) = ("/".into(), Place::Unknown);
         let (number, len_in_manifest, range) = (None, None, None);
         let folder = Found { path, number, len: 0, len_in_manifest, place, bytewise: false, range };
-        let report =
-            scan(&folder, Options { data: true, absent: 0, keep: 1, whole_keys: false }, &|_| {});
+        let report = scan(&folder, Options { data: true, keep: 1, ..Options::default() }, &|_| {});
         assert!(report.unreadable && !report.vanished && !report.is_wrong());
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::text::{bytes, percent, plural, tenths, wrap};
-use crate::{Failure, numbers, print, print_json};
+use crate::{numbers, print, print_json};
 
 #[derive(Args)]
 pub struct Size {
@@ -83,7 +83,7 @@ fn floor(keys: u64) -> f64 {
     -(-(keys as f64) / 4_294_967_296.0).exp_m1()
 }
 
-pub fn run(args: &Size) -> Result<ExitCode, Failure> {
+pub fn run(args: &Size) -> Result<ExitCode, String> {
     let keys = usize::try_from(args.keys).map_err(|_| "so many keys cannot be addressed")?;
     let mut remarks = Vec::new();
     let chosen = if let Some(rate) = args.rate {

@@ -42,8 +42,7 @@ impl Wanted {
 
     /// Whether a table in the order of bytes may have one of them.
     pub fn is_in(&self, found: &Found, database: Option<&Database>) -> bool {
-        let version = database.and_then(|database| database.version.as_ref().ok());
-        let live = version.and_then(|version| version.tables.get(&found.number?));
+        let live = database.and_then(|database| database.live(found));
         live.filter(|_| found.bytewise).is_none_or(|live| {
             live.largest.user_key >= self.from && !self.is_behind(&live.smallest.user_key)
         })
@@ -64,6 +63,10 @@ pub struct Told {
 }
 
 impl Told {
+    pub fn quiet() -> Self {
+        Told { quiet: true, ..Told::default() }
+    }
+
     fn damage(&mut self, what: &str) {
         self.damaged = true;
         self.say(what);

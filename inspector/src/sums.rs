@@ -7,6 +7,8 @@ use leveldb_bloom::{Encoding, FilterInfo, probes_for};
 use leveldb_bloom_table::Compression;
 use serde::Serialize;
 
+use crate::absent::{Answers, Asked};
+
 /// The fill of filters is counted in steps of 5 %.
 pub const FILL_STEPS: u64 = 20;
 
@@ -74,11 +76,12 @@ pub struct BloomSums {
     /// measured rate as much as a large one, and the estimated rate hardly.
     pub estimated_rate: f64,
     pub weight: f64,
-    pub asked: u64,
-    pub yes: u64,
-    pub asked_filters: AskedFilters,
-    /// The ribbon filters among these.
-    pub asked_ribbon: AskedFilters,
+    pub answers: Answers,
+    /// Of the filters that were asked for random keys; of the ribbon filters among these; and of those that
+    /// were asked for neighbours.
+    asked_filters: AskedFilters,
+    asked_ribbon: AskedFilters,
+    asked_near: AskedFilters,
     pub keys_checked: u64,
     pub keys_lost: u64,
     /// From the filters alone, where no data was read.
@@ -93,6 +96,12 @@ pub struct AskedFilters {
     weight: f64,
     /// How far chance moves the measured rate, squared, if the estimates are right.
     variance: f64,
+}
+
+impl AskedFilters {
+    fn rate(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.measured_rate / self.weight)
+    }
 }
 
 impl BloomSums {
@@ -123,23 +132,22 @@ impl BloomSums {
     }
 
     /// Counts what a filter answered that was asked for absent keys; `weight` as in `add_filter`.
-    pub fn add_answers(&mut self, info: &FilterInfo, weight: f64, asked: u64, yes: u64) {
-        if asked == 0 {
-            return;
-        }
-        self.asked += asked;
-        self.yes += yes;
-        let estimated = info.false_positive_rate;
-        let answers = AskedFilters {
-            measured_rate: ratio(yes as f64, asked as f64) * weight,
-            estimated_rate: estimated * weight,
-            weight,
-            variance: estimated.max(1e-6) / asked as f64 * weight * weight,
+    pub fn add_answers(&mut self, info: &FilterInfo, weight: f64, answers: Answers) {
+        let of = |answers: Asked| match answers.asked {
+            0 => AskedFilters::default(),
+            asked => AskedFilters {
+                measured_rate: answers.rate() * weight,
+                estimated_rate: info.false_positive_rate * weight,
+                weight,
+                variance: info.false_positive_rate.max(1e-6) / asked as f64 * weight * weight,
+            },
         };
+        self.answers += answers;
         if info.encoding == Encoding::Ribbon {
-            self.asked_ribbon += answers.clone();
+            self.asked_ribbon += of(answers.random);
         }
-        self.asked_filters += answers;
+        self.asked_filters += of(answers.random);
+        self.asked_near += of(answers.near);
     }
 
     /// Bits per key, offsets and all; nothing where no table's keys are known. `data` says whether
@@ -160,8 +168,14 @@ impl BloomSums {
         ratio(self.estimated_rate, self.weight)
     }
 
-    pub fn measured(&self) -> f64 {
-        ratio(self.asked_filters.measured_rate, self.asked_filters.weight)
+    /// The share of random absent keys that pass; nothing where none was asked.
+    pub fn measured(&self) -> Option<f64> {
+        self.asked_filters.rate()
+    }
+
+    /// The share of absent neighbours that pass.
+    pub fn neighbours(&self) -> Option<f64> {
+        self.asked_near.rate()
     }
 
     pub fn ribbons(&self) -> u64 {
@@ -171,9 +185,12 @@ impl BloomSums {
     /// The measured rates of filters that are no ribbon filters, and of those that are.
     pub fn measured_apart(&self) -> [Option<f64>; 2] {
         let (all, ribbon) = (&self.asked_filters, &self.asked_ribbon);
-        let others = (all.measured_rate - ribbon.measured_rate, all.weight - ribbon.weight);
-        [others, (ribbon.measured_rate, ribbon.weight)]
-            .map(|(rate, weight)| (weight > 0.0).then(|| (rate / weight).max(0.0)))
+        let others = AskedFilters {
+            measured_rate: (all.measured_rate - ribbon.measured_rate).max(0.0),
+            weight: all.weight - ribbon.weight,
+            ..AskedFilters::default()
+        };
+        [others.rate(), ribbon.rate()]
     }
 
     /// What the fill of the filters that were asked explains, and how far off chance alone may be.

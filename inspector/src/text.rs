@@ -47,6 +47,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A sentence out of what stands in another one.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// With one digit after the point, unless that is a zero.
 pub fn tenths(number: f64) -> String {
     let text = format!("{number:.1}");

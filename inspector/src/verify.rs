@@ -17,7 +17,7 @@ use crate::reports::{
 use crate::scan::{Format, LostKey, Options, Report, Why};
 use crate::text::{self, bytes, count, plural, wrap};
 use crate::work::scan_all;
-use crate::{Failure, Lazy, numbers, print, print_json};
+use crate::{Lazy, numbers, print, print_json};
 
 #[derive(Args)]
 pub struct Verify {
@@ -32,7 +32,7 @@ pub struct Verify {
     limit: usize,
 }
 
-pub fn run(args: &Verify) -> Result<ExitCode, Failure> {
+pub fn run(args: &Verify) -> Result<ExitCode, String> {
     let everything = find(&args.paths)?;
     let options = Options { data: true, absent: 0, keep: args.limit, whole_keys: args.json };
     let reports = scan_all(&everything.tables, options);
@@ -84,23 +84,12 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
         if let Some(transform) = report.transform {
             let _ = writeln!(text, "{path}: the filters match {transform}");
         }
-        if !report.other_policies.is_empty() {
-            let _ = writeln!(
-                text,
-                "{path}: it has filters of {} as well; its keys were not checked against those",
-                report.other_policies.join(", ")
-            );
-        }
         if let Some(policy) = &report.policy {
             if report.has(Format::Foreign) && report.sums.bloom.filters == 0 {
-                let what = match report.undecided {
-                    true => "and it has too few keys to tell whether they are of LevelDB's format",
-                    false => "which are not of LevelDB's format",
-                };
+                let (name, why) = (&policy.name, report.not_asked());
                 let _ = writeln!(
                     text,
-                    "{path}: its filters are named {}, {what}; its keys were not checked against them",
-                    policy.name
+                    "{path}: its keys were not checked against its filters, which are named {name}: {why}"
                 );
             }
         }

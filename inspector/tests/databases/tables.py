@@ -129,6 +129,33 @@ def positions(value, filter_):
     return [(value + i * step & 0xFFFFFFFF) % (8 * (len(filter_) - 1)) for i in range(filter_[-1])]
 
 
+def riak_filter(keys, bits_per_key=16):
+    """As Riak's LevelDB makes it, under LevelDB's name: a second hash moves each probe, and positions are modulo the
+    largest prime that the bytes have room for."""
+    def murmur(key, m=0xC6A4A7935BD1E995, mask=(1 << 64) - 1):
+        value = 0x5BD1E995 ^ len(key) * m & mask
+        whole = len(key) // 8 * 8
+        for at in range(0, whole, 8):
+            word = int.from_bytes(key[at:at + 8], "little") * m & mask
+            value = (value ^ (word ^ word >> 47) * m & mask) * m & mask
+        if whole < len(key):
+            value = (value ^ int.from_bytes(key[whole:], "little")) * m & mask
+        value = (value ^ value >> 47) * m & mask
+        return (value ^ value >> 47) & 0xFFFFFFFF
+
+    prime = max(61, len(keys) * bits_per_key)
+    while any(prime % divisor == 0 for divisor in range(2, int(prime ** 0.5) + 1)):
+        prime += 1
+    array, probes = bytearray((prime + 7) // 8), int(bits_per_key * 0.69)
+    for key in keys:
+        value, second = bloom_hash(key), murmur(key)
+        step = (value >> 17 | value << 15) & 0xFFFFFFFF
+        for i in range(probes):
+            at = (value + i * step + (i + 1) * second & 0xFFFFFFFF) % prime
+            array[at // 8] |= 1 << at % 8
+    return bytes(array) + bytes([probes])
+
+
 def with_checksum(data, handle):
     """`data` with the checksum of the block at `handle` made right."""
     offset, size = handle
