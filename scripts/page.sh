@@ -12,7 +12,7 @@ Builds the page in page/ into target/page: one index.html with everything in it,
 compiled to WebAssembly included. Open it from the disk, or put it on any web server.
 
   --serve      and serves it on http://127.0.0.1:8000 until Ctrl+C
-  --test       and tests it in a headless Chromium (page/test/)
+  --test       and tests it in a headless Chromium (page/test/), and the command leveldb-bloom on what that writes
   --pictures   and writes docs/images
 
 Needs Rust with rustup's target wasm32-unknown-unknown, and python3; the tests and pictures need Debian's
@@ -54,14 +54,15 @@ case $action in
     cp page/test/package.json page/test/package-lock.json "$target/page-test/"
     quietly npm ci --prefix "$target/page-test" --no-audit --no-fund
     cargo build --release --locked --quiet -p leveldb-bloom-shared
+    cargo build --locked --quiet --profile test -p leveldb-bloom-inspector
     export PAGE=$target/page/index.html MODULES=$target/page-test
     export LIBRARY=$target/release/libleveldb_bloom.so REPORT=$target/page-test/report.html
+    export INSPECTOR=$target/debug/leveldb-bloom
     ;;&
-  --test) node --test --test-reporter=spec page/test/page.test.mjs ;;
+  --test) node --test --test-reporter=spec page/test/*.test.mjs ;;
   --pictures)
-    cargo build --locked --quiet --profile test -p leveldb-bloom-inspector
     /usr/bin/python3 -B page/test/database.py "$target/page-test/users"
-    "$target/debug/leveldb-bloom" inspect "$target/page-test/users" --html "$REPORT" >/dev/null
+    "$INSPECTOR" inspect "$target/page-test/users" --html "$REPORT" >/dev/null
     node page/test/pictures.mjs docs/images
     ;;
 esac

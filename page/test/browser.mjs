@@ -7,9 +7,13 @@ const { chromium } = require("playwright-core");
 
 export const axe = require("axe-core").source;
 
-export const launch = () =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-      "--disable-background-networking", "--disable-component-update"],
-  });
+const options = {
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update"],
+};
+
+export const launch = () => chromium.launch(options);
+
+// With what it writes in this folder.
+export const launchProfile = (folder) => chromium.launchPersistentContext(folder, options);

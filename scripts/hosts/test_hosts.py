@@ -7,6 +7,7 @@ import filecmp
 import json
 import os
 import re
+import struct
 import subprocess
 import urllib.error
 import urllib.request
@@ -204,3 +205,12 @@ def test_bedrock(host):
     host.check_statistics("looked", makes_filters=False)
     for database in ours, others:
         host.check_database(database)
+    inspector = os.environ["INSPECTOR"]
+    found = json.loads(host.run(inspector, "inspect", "--json", str(ours)))
+    # zlib without a header, which no other LevelDB has.
+    assert set(found["total"]["compressions"]) == {"deflate"}, found["total"]
+    assert found["total"]["entries"] == found["total"]["bloom"]["keys_checked"] == 30_000
+    lines = host.run(inspector, "dump", "--format", "ndjson", "--encoding", "hex", str(ours)).splitlines()
+    entries = {entry["key"]: entry["value"] for entry in map(json.loads, lines)}
+    assert len(entries) == 30_000
+    assert bytes.fromhex(entries[struct.pack("<ii", -7, 42).hex() + "76"]) == b"-7,42" * 10
