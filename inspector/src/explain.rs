@@ -80,7 +80,8 @@ impl Notes<'_> {
     fn cured(&mut self, weight: Weight, topic: &'static str, what: &str, more: &str, cure: &str) {
         let sentences = [&format!("{what}."), more, &format!("{}.", capitalised(cure))];
         let sentences: Vec<_> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
-        let (text, lead) = (sentences.join(" "), Some(format!("{what}: {cure}.")));
+        let joint = if what.contains(": ") { ';' } else { ':' };
+        let (text, lead) = (sentences.join(" "), Some(format!("{what}{joint} {cure}.")));
         self.notes.push(Note { weight, topic, text, lead });
     }
 
@@ -197,7 +198,7 @@ impl Notes<'_> {
                 percent(measured),
                 of_most.map_or("alike", |report| report.kind_of_keys)
             );
-            let more = "`leveldb-bloom advise` says what they and other settings bring.";
+            let more = "`leveldb-bloom advise` says what ribbon filters and other settings bring.";
             self.cured(Weight::Wasted, "ordered-keys", &what, more, &cure);
         } else if bloom.answers.random.asked >= 1000 && measured > 1.5 * estimated + noise {
             self.note(
@@ -447,9 +448,9 @@ impl Notes<'_> {
         let (filters, all) = (self.total.filter_block_bytes, self.total.file_bytes);
         let text = format!(
             "The filters take {}, {} of the tables, and as much memory once the tables are open. Only Get asks \
-             filters; iterators never do. Whether anybody asks them cannot be seen in the files: `leveldb-bloom run \
-             PROGRAM` says how many queries there were, and how many of them were answered with no. Where none are, \
-             save the memory.",
+             filters; iterators never do. Whether anybody asks them cannot be seen in the files: `leveldb-bloom run -- \
+             PROGRAM` says how many queries there were, and how many were answered with no, each of which is a read that \
+             was saved. If none were, the filters are memory for nothing.",
             bytes(filters),
             percent(ratio(filters as f64, all as f64))
         );

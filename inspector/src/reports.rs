@@ -94,15 +94,13 @@ pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
 /// What a table is worth that was named, and is not in the MANIFEST; nothing where there is none.
 pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
-    match named {
+    let (it_is, it) = if named == 1 { ("It is", "it") } else { ("They are", "them") };
+    match named as u64 {
         0 => String::new(),
-        1 => "1 table is here because it was named. It is not in the MANIFEST: LevelDB does not read it, \
-              unless a program has only just written it."
-            .into(),
         named => format!(
-            "{} tables are here because they were named. They are not in the MANIFEST: LevelDB does not \
-             read them, unless a program has only just written them.",
-            count(named as u64)
+            "{} here because of being named. {it_is} not in the MANIFEST: LevelDB does not read {it}, unless a program \
+             has only just written {it}.",
+            plural(named, "table is", "tables are")
         ),
     }
 }
