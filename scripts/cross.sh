@@ -14,7 +14,6 @@ powerpc | powerpc-unknown-linux-gnu     | powerpc-linux-gnu-gcc     | gcc-powerp
 ppc64le | powerpc64le-unknown-linux-gnu | powerpc64le-linux-gnu-gcc | gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross | qemu-ppc64le -L /usr/powerpc64le-linux-gnu     | portable
 riscv64 | riscv64gc-unknown-linux-gnu   | riscv64-linux-gnu-gcc     | gcc-riscv64-linux-gnu libc6-dev-riscv64-cross     | qemu-riscv64 -L /usr/riscv64-linux-gnu         | portable
 wasm32  | wasm32-wasip1                 |                           | nodejs                                            | node --no-warnings scripts/cross/wasi.mjs      | portable
-musl    | x86_64-unknown-linux-musl     | musl-gcc                  | musl-tools                                        | qemu-x86_64 -cpu Haswell                       | avx2
 nehalem | x86_64-unknown-linux-gnu      | cc                        | gcc                                               | qemu-x86_64 -cpu Nehalem                       | portable
 haswell | x86_64-unknown-linux-gnu      | cc                        | gcc                                               | qemu-x86_64 -cpu Haswell                       | avx2
 avx512  | x86_64-unknown-linux-gnu      | cc                        | gcc                                               | scripts/cross/bochs.sh                         | avx512
@@ -29,7 +28,7 @@ golden hash of a corpus of filters (tests/corpus.rs), and the C test with the st
 library:
 
   aarch64   s390x (big-endian)   armhf, i686 (32 bits)   powerpc (32 bits, big-endian)   ppc64le
-  riscv64   wasm32 (in Node, without the C test)   musl (another C library)
+  riscv64   wasm32 (in Node, without the C test)
   nehalem, haswell, avx512: x86-64 without AVX, with AVX2, with AVX-512
 
 Each must choose the kernel that it should. qemu runs them; it has no AVX-512, so avx512 runs in bochs,
@@ -63,8 +62,8 @@ test_one() {
   variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")
   runner=${runner/scripts/$root/scripts}
   export "${variable}_RUNNER=$runner"
-  # Debian's cross compilers; musl's only links the C library below.
-  [[ $compiler != *-* || $name = musl ]] || export "${variable}_LINKER=$compiler"
+  # Debian's cross compilers.
+  [[ $compiler != *-* ]] || export "${variable}_LINKER=$compiler"
   # Too slow for what this machine's own tests run on the same code.
   [ "$name" != avx512 ] || skip=(--skip kernel::tests::avx2 --skip kernel::tests::portable --skip huge
     --skip sizing::tests)
@@ -79,8 +78,6 @@ test_one() {
   fi
   [ "$name" != wasm32 ] || return 0
 
-  [ "$name" != musl ] ||
-    export "${variable}_LINKER=musl-gcc" "${variable}_RUSTFLAGS=-C target-feature=-crt-static"
   cargo build --locked --quiet --release --target "$triple" \
     -p leveldb-bloom-shared -p leveldb-bloom-static >>"$log" 2>&1 || return 1
   for way in a so; do

@@ -72,6 +72,7 @@ steps=(
   'scripts/bindings.sh node --quick'
   'scripts/hosts.sh'
   'scripts/cross.sh aarch64 s390x'
+  'scripts/systems.sh --quick windows-x86_64'
   'scripts/supply_chain.sh --quick'
   'scripts/verify.sh --queries 2e6'
   'cargo clippy -p leveldb-bloom-compare --locked --quiet -- -D warnings'

@@ -17,7 +17,8 @@ fn main() {
     let options: &[&str] = match system.as_str() {
         // Where other crates are built with it the crate libc leaves this to std, which is not here.
         "linux" => &[&soname, nodelete, "-Wl,--as-needed", "-ldl", "-lpthread", "-lc"],
-        "macos" => &[install_name],
+        // The crate libc asks for libraries of which nothing is used here.
+        "macos" => &[install_name, "-Wl,-dead_strip_dylibs"],
         "windows" => &[],
         // Applications carry their own libraries, which have no versions.
         "android" => &["-Wl,-soname,libleveldb_bloom.so", nodelete],
