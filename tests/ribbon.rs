@@ -52,28 +52,37 @@ fn check<K: AsRef<[u8]>>(policy: FilterPolicy, keys: &[K], filter: &[u8]) {
     }
 }
 
+/// The examples of docs/ribbon.md.
 #[test]
 fn golden_filters() {
-    let cases: [(i32, &[&str], &[u8]); 6] = [
-        (10, &[], &[0, 0, 0, 0, 0, 0, 0, 0, 6]),
-        (10, &["hello"], &[0xfd, 0, 0, 0, 0, 0, 0, 0, 0xb0]),
-        (10, &["hello", "world"], &[0xbe, 0x0d, 0x05, 0, 0, 0, 0, 0, 0xb0]),
-        (1, &["a"], &[1, 0, 0, 0, 0, 0, 0, 0, 0x20]),
-        (13, &["hello"], &[0xfd, 0x1c, 0, 0, 0, 0, 0, 0, 0xe0]),
-        (7, &["hello", "world", ""], &[2, 3, 9, 9, 9, 9, 0x0a, 0, 0x80]),
-    ];
-    for (bits_per_key, keys, expected) in cases {
+    let mut examples = 0;
+    for row in include_str!("../docs/ribbon.md").lines() {
+        // | bits per key | `key`, `key` | `00 11 22` (a remark) |
+        let [_, bits_per_key, keys, filter, _] = row.split('|').collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let Ok(bits_per_key) = bits_per_key.trim().parse() else { continue };
+        let Some(filter) = filter.split('`').nth(1) else { continue };
+        let filter: Vec<u8> =
+            filter.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        let mut words = keys.split_whitespace();
+        let keys: Vec<Vec<u8>> = if words.next() == Some("numbers") {
+            let (first, last) = (words.next().unwrap(), words.nth(1).unwrap());
+            let numbers = first.parse::<u64>().unwrap()..=last.parse().unwrap();
+            numbers.map(|number| number.to_be_bytes().to_vec()).collect()
+        } else {
+            // What stands between backquotes.
+            let mut keys: Vec<_> = keys.split('`').skip(1).step_by(2).map(Vec::from).collect();
+            keys.extend(row.contains("the empty key").then(Vec::new));
+            keys
+        };
         for policy in policies(bits_per_key) {
-            assert_eq!(policy.create_filter(keys).unwrap(), expected, "{policy:?} {keys:?}");
-            check(policy, keys, expected);
+            assert_eq!(policy.create_filter(&keys).unwrap(), filter, "{policy:?} {row}");
+            check(policy, &keys, &filter);
         }
+        examples += 1;
     }
-    // A bit less, and the seed 1.
-    let keys: Vec<_> = (22_000..22_006_u64).map(u64::to_be_bytes).collect();
-    for policy in policies(10) {
-        let filter = policy.create_filter(&keys).unwrap();
-        assert_eq!(filter, [0x47, 0x35, 0x1a, 0xe6, 0x49, 0x02, 0x80, 0x63, 0xa1], "{policy:?}");
-    }
+    assert_eq!(examples, 8);
 }
 
 /// The hash of all filters and answers, by `kernel`.

@@ -55,7 +55,6 @@ void GoldenAndCounted(const char* program) {
 // By its own factory, and by the variable.
 void Ribbon(const char* program) {
   const std::vector<Slice> keys = {"hello", "world"};
-  const std::string golden("\xbe\x0d\x05\0\0\0\0\0\xb0", 9);
   for (bool by_environment : {false, true}) {
     proof_begin(program);
     if (by_environment) setenv("LEVELDB_BLOOM_ENCODING", "ribbon", 1);
@@ -66,9 +65,10 @@ void Ribbon(const char* program) {
     EXPECT(std::string(policy->Name()) == "leveldb.BuiltinBloomFilter2");
     std::string filter = "before";
     policy->CreateFilter(keys.data(), 2, &filter);
-    EXPECT(filter == "before" + golden);
-    EXPECT(policy->KeyMayMatch("hello", golden));
-    EXPECT(!policy->KeyMayMatch("absent", golden));
+    EXPECT(filter.size() == 15 && filter.compare(0, 6, "before") == 0);
+    filter.erase(0, 6);
+    EXPECT(policy->KeyMayMatch("hello", filter));
+    EXPECT(!policy->KeyMayMatch("absent", filter));
     // Keys that are not there.
     filter.clear();
     policy->CreateFilter(nullptr, 2, &filter);

@@ -74,7 +74,6 @@ Deno.test("ribbon filters", () => {
   using builder = new bloom.Builder(10, "ribbon");
   const keys = ["hello", "world"].map((key) => encoder.encode(key));
   const filter = policy.createFilter(keys);
-  check(equal(filter.data, unhex("be0d050000000000b0")), filter.data);
   keys.forEach((key) => builder.add(key));
   check(equal(builder.finish().data, filter.data), "builder");
   check(keys.every((key) => filter.mayMatch(key)), "present keys");

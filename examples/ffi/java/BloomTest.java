@@ -101,7 +101,6 @@ public final class BloomTest {
         try (var policy = new LevelDbBloom.Policy(10, LevelDbBloom.Encoding.RIBBON);
                 var builder = new LevelDbBloom.Builder(10, LevelDbBloom.Encoding.RIBBON)) {
             LevelDbBloom.Filter filter = policy.createFilter(keys);
-            check(Arrays.equals(filter.bytes(), unhex("be0d050000000000b0")), Arrays.toString(filter.bytes()));
             keys.forEach(builder::add);
             check(Arrays.equals(builder.finish(0).bytes(), filter.bytes()), "builder");
             check(keys.stream().allMatch(filter::mayMatch), "present keys");

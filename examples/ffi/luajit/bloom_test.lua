@@ -66,7 +66,6 @@ equal(6, hello:info().probes, "another copy's inspection")
 -- Ribbon filters.
 local ribbon, ribbon_builder = bloom.policy(10, "ribbon"), bloom.builder(10, "ribbon")
 local solved = ribbon:create_filter({ "hello", "world" })
-equal(unhex("be0d050000000000b0"), solved.data, "ribbon")
 ribbon_builder:add("hello")
 ribbon_builder:add("world")
 equal(solved.data, ribbon_builder:finish().data, "ribbon builder")

@@ -85,7 +85,6 @@ end
 
 def test_ribbon
   filter = LevelDBBloom::Policy.open(10, encoding: :ribbon) { |policy| policy.create_filter(%w[hello world]) }
-  assert_equal(unhex('be0d050000000000b0'), filter.data, 'ribbon')
   LevelDBBloom::Builder.open(10, encoding: :ribbon) do |builder|
     builder << 'hello' << 'world'
     assert_equal(filter.data, builder.finish.data, 'ribbon builder')

@@ -113,7 +113,6 @@ test "ribbon filters" {
     const keys = [_][]const u8{ "hello", "world" };
     const filter = try policy.createFilter(testing.allocator, &keys);
     defer testing.allocator.free(filter);
-    try testing.expectEqualSlices(u8, "\xbe\x0d\x05\x00\x00\x00\x00\x00\xb0", filter);
     for (keys) |key| {
         try builder.add(key);
         try testing.expect(bloom.mayMatch(filter, key));
