@@ -41,8 +41,6 @@ esac
 
 package=$root/bindings/$language
 out=$target/bindings/$language
-# zig and what builds wheels.
-tools=$target/bindings/python/tools
 
 lint() {
   (
@@ -55,21 +53,13 @@ lint() {
 # zig_flags TRIPLE: for the Rust compiler, where zig links.
 zig_flags() {
   local machine=${1%%-*} library
+  printf '%s ' "${RUSTFLAGS-}"
   [[ $1 = *-linux-gnu ]] || return 0
   # zig would link an unwinder of its own. When Python ends a thread that waits for it, glibc unwinds
   # that with libgcc's, which must find itself in the module, too.
   library=/lib/$machine-linux-gnu/libgcc_s.so.1
   [ -e "$library" ] || library=/usr/$machine-linux-gnu/lib/libgcc_s.so.1
   echo "-Clink-arg=$library"
-}
-
-# ensure_zig: and what it links for another machine, and mingw-w64.
-ensure_zig() {
-  local other=arm64
-  [ "$(uname -m)" != aarch64 ] || other=amd64
-  ensure_venv "$tools" -r "$root/bindings/python/requirements-build.txt"
-  export PATH=$tools/bin:$PATH
-  ensure_packages gcc-mingw-w64-x86-64-posix "libgcc-s1-$other-cross"
 }
 
 # --- Python
@@ -98,7 +88,7 @@ python_wheel() {
     mkdir -p "$carried"
     cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-inspector
     # Without the option musl's programs are static, and have no libraries.
-    RUSTFLAGS=$([[ $triple != *-musl ]] || echo "-Ctarget-feature=-crt-static") \
+    RUSTFLAGS="${RUSTFLAGS-} $([[ $triple != *-musl ]] || echo "-Ctarget-feature=-crt-static")" \
       cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-shared
     cp "$built/leveldb-bloom" "$built/libleveldb_bloom.so" "$carried"
   fi
@@ -141,13 +131,12 @@ python_tests() {
 }
 
 run_python() {
-  ensure_venv "$tools" -r "$package/requirements-build.txt"
-  export PATH=$tools/bin:$PATH
+  ensure_wheel_tools
   rm -rf "$out/wheels"
   step "the Python package"
   lint
   if [ "$mode" = --wheels ]; then
-    ensure_zig
+    ensure_cross_tools
     local machine
     for machine in x86_64 aarch64; do
       python_wheel manylinux2014 $machine-unknown-linux-gnu
@@ -192,7 +181,7 @@ distributed_tests() {
 
 # node_module PLATFORM [TRIPLE]: adds PLATFORM=LIBRARY to $modules; for a TRIPLE by zig, or mingw-w64.
 node_module() {
-  local triple=${2-} build=(build) folder=$out/build/release library=libleveldb_bloom_node.so flags=
+  local triple=${2-} build=(build) folder=$out/build/release library=libleveldb_bloom_node.so flags=${RUSTFLAGS-}
   if [ -n "$triple" ]; then
     rustup --quiet target add "$triple"
     folder=$out/build/$triple/release
@@ -201,7 +190,7 @@ node_module() {
       *-linux-*)
         flags=$(zig_flags "$triple")
         # Without the option there are no libraries for musl.
-        [[ $triple != *-musl ]] || flags=-Ctarget-feature=-crt-static
+        [[ $triple != *-musl ]] || flags+=' -Ctarget-feature=-crt-static'
         # The oldest glibc that a Node knows.
         build=(zigbuild --target "${triple/%-gnu/-gnu.2.17}")
         ;;
@@ -256,7 +245,8 @@ run_node() {
   cpu=$(node -p process.arch)
   here=linux-$cpu-gnu
   if [ "$mode" = --packages ]; then
-    ensure_zig
+    ensure_wheel_tools
+    ensure_cross_tools
     node_module linux-x64-gnu x86_64-unknown-linux-gnu
     node_module linux-x64-musl x86_64-unknown-linux-musl
     node_module linux-arm64-gnu aarch64-unknown-linux-gnu
@@ -282,19 +272,10 @@ run_node() {
     node_tests linux-arm64-gnu 'filter keys' \
       qemu-aarch64 -L /usr/aarch64-linux-gnu "$(node_release linux-arm64 20)"
   fi
-  ensure_packages wine wine64
-  export WINEPREFIX=$out/wine WINEDEBUG=-all NODE_SKIP_PLATFORM_CHECK=1
-  quietly wineboot
-  # Debian 12's wine does not have it, and later ones do.
-  local prng=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
-  [ -e "$prng" ] || x86_64-w64-mingw32-gcc -shared -o "$prng" -x c - -ladvapi32 <<'C'
-#include <windows.h>
-#include <ntsecapi.h>
-__declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T size) { return RtlGenRandom(data, size); }
-C
+  ensure_wine
+  export NODE_SKIP_PLATFORM_CHECK=1
   # A newer Node needs a newer Windows than Debian 12's wine is.
-  WINEDLLOVERRIDES=bcryptprimitives=n,b node_tests win32-x64 "$tests" \
-    wine "$(node_release win-x64 18).exe"
+  node_tests win32-x64 "$tests" wine "$(node_release win-x64 18).exe"
 }
 
 ensure_rust

@@ -89,6 +89,33 @@ ensure_venv() {
   "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
 }
 
+# ensure_wheel_tools: zig, `cargo zigbuild` and what makes wheels.
+ensure_wheel_tools() {
+  local tools=$target/bindings/python/tools
+  ensure_venv "$tools" -r "$root/bindings/python/requirements-build.txt"
+  export PATH=$tools/bin:$PATH
+}
+
+# ensure_cross_tools: mingw-w64, and what zig needs for the other of x86-64 and aarch64.
+ensure_cross_tools() {
+  local other=arm64
+  [ "$(uname -m)" != aarch64 ] || other=amd64
+  ensure_packages gcc-mingw-w64-x86-64-posix "libgcc-s1-$other-cross"
+}
+
+# ensure_wine: mingw-w64 and wine, with a library that Debian 12's lacks.
+ensure_wine() {
+  ensure_packages g++-mingw-w64-x86-64-posix wine wine64
+  export WINEPREFIX=$target/wine WINEDEBUG=-all
+  [ ! -e "$WINEPREFIX/ready" ] || return 0
+  rm -rf "$WINEPREFIX"
+  quietly wine wineboot --init
+  local library=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
+  [ -e "$library" ] ||
+    x86_64-w64-mingw32-gcc -shared scripts/bcryptprimitives.c -ladvapi32 -o "$library"
+  touch "$WINEPREFIX/ready"
+}
+
 # cargo_tool NAME VERSION: a program for developers, built once.
 cargo_tool() {
   [[ $(cargo install --list --root "$target/tools" 2>/dev/null) == *"$1 v$2:"* ]] ||

@@ -10,7 +10,7 @@ linux-x86_64   | Linux   | x86_64-linux-gnu.2.17  |                             
 linux-aarch64  | Linux   | aarch64-linux-gnu.2.17 | qemu-user libc6-arm64-cross                    | qemu-aarch64 -L /usr/aarch64-linux-gnu |
 musl-x86_64    | Linux   | x86_64-linux-musl      | musl                                           | env                                    |
 musl-aarch64   | Linux   | aarch64-linux-musl     | qemu-user                                      | qemu-aarch64                           | shared
-windows-x86_64 | Windows |                        | g++-mingw-w64-x86-64-posix wine wine64         | wine                                   |
+windows-x86_64 | Windows |                        |                                                | wine                                   |
 macos-x86_64   | Darwin  | x86_64-macos           |                                                |                                        |
 macos-aarch64  | Darwin  | aarch64-macos          |                                                |                                        |
 freebsd-x86_64 | FreeBSD | x86_64-freebsd         |                                                |                                        |
@@ -56,31 +56,9 @@ for argument in "$@"; do
 done
 
 ensure_rust
-unset RUSTFLAGS
 ensure_packages cmake ninja-build build-essential file llvm
 work=$target/systems
 mkdir -p "$work"
-export WINEPREFIX=$work/wine WINEDEBUG=-all
-
-# ensure_zig: zig, and cargo-zigbuild, which knows what rustc asks a linker for and zig does not have.
-ensure_zig() {
-  local tools
-  tools=$(grep -E '^(cargo-zigbuild|ziglang)==' bindings/python/requirements-build.txt)
-  # shellcheck disable=SC2086 # two words
-  ensure_venv "$work/tools" $tools
-  export PATH=$work/tools/bin:$PATH
-}
-
-# ensure_wine: a folder that wine has set up, with the library that it lacks.
-ensure_wine() {
-  [ ! -e "$WINEPREFIX/ready" ] || return 0
-  rm -rf "$WINEPREFIX"
-  quietly wine wineboot --init
-  local system=$WINEPREFIX/drive_c/windows/system32
-  [ -e "$system/bcryptprimitives.dll" ] ||
-    x86_64-w64-mingw32-gcc -shared scripts/systems/bcryptprimitives.c -ladvapi32 -o "$system/bcryptprimitives.dll"
-  touch "$WINEPREFIX/ready"
-}
 
 # toolchain: writes $folder/toolchain.cmake, for the row in the variables of the loop below.
 toolchain() {
@@ -241,7 +219,7 @@ while IFS='|' read -r name system compiler packages runner skipped; do
   if [ "$system" = Windows ]; then
     ensure_wine
   elif [ "$system" != Android ]; then
-    ensure_zig
+    ensure_wheel_tools
   fi
   case $system in
     Windows) triple=x86_64-pc-windows-gnu ;;
