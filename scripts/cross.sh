@@ -9,7 +9,7 @@ table='
 aarch64 | aarch64-unknown-linux-gnu     | aarch64-linux-gnu-gcc     | gcc-aarch64-linux-gnu libc6-dev-arm64-cross       | qemu-aarch64 -L /usr/aarch64-linux-gnu         | portable
 s390x   | s390x-unknown-linux-gnu       | s390x-linux-gnu-gcc       | gcc-s390x-linux-gnu libc6-dev-s390x-cross         | qemu-s390x -L /usr/s390x-linux-gnu             | portable
 armhf   | armv7-unknown-linux-gnueabihf | arm-linux-gnueabihf-gcc   | gcc-arm-linux-gnueabihf libc6-dev-armhf-cross     | qemu-arm -L /usr/arm-linux-gnueabihf           | portable
-i686    | i686-unknown-linux-gnu        | i686-linux-gnu-gcc        | gcc-i686-linux-gnu libc6-dev-i386-cross           | qemu-i386 -L /usr/i686-linux-gnu               | portable
+i686    | i686-unknown-linux-gnu        | i686-linux-gnu-gcc        | gcc-i686-linux-gnu libc6-dev-i386-cross           | /usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib | portable
 powerpc | powerpc-unknown-linux-gnu     | powerpc-linux-gnu-gcc     | gcc-powerpc-linux-gnu libc6-dev-powerpc-cross     | qemu-ppc -L /usr/powerpc-linux-gnu             | portable
 ppc64le | powerpc64le-unknown-linux-gnu | powerpc64le-linux-gnu-gcc | gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross | qemu-ppc64le -L /usr/powerpc64le-linux-gnu     | portable
 riscv64 | riscv64gc-unknown-linux-gnu   | riscv64-linux-gnu-gcc     | gcc-riscv64-linux-gnu libc6-dev-riscv64-cross     | qemu-riscv64 -L /usr/riscv64-linux-gnu         | portable
@@ -31,7 +31,7 @@ library:
   riscv64   wasm32 (in Node, without the C test)
   nehalem, haswell, avx512: x86-64 without AVX, with AVX2, with AVX-512
 
-Each must choose the kernel that it should. qemu runs them; it has no AVX-512, so avx512 runs in bochs,
+Each must choose the kernel that it should. qemu runs them, but for i686; it has no AVX-512, so avx512 runs in bochs,
 a whole machine and slow, without the tests of other kernels. Rust's standard libraries come from
 `rustup target add`. avx512 needs Rust 1.89; ppc64le and powerpc need 1.95.
 TEXT

@@ -54,7 +54,7 @@ printf '\n[workspace]\n' >>"$target/unpacked/Cargo.toml"
 
 step "oldest Rust"
 oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml).0
-rustup run "$oldest" rustc --version || rustup toolchain install "$oldest" --profile minimal
+rustup run "$oldest" rustc --version 2>/dev/null || rustup toolchain install "$oldest" --profile minimal
 old() { rustup run "$oldest" cargo "$1" --locked --quiet --target-dir "$target/oldest" "${@:2}"; }
 old build --release "${libraries[@]}"
 old test -p leveldb-bloom --lib --tests

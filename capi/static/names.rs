@@ -20,6 +20,8 @@ struct Names {
     compiled_in: *const c_char,
 }
 
+// Rust 1.85 looks at what a pointer leads to.
+#[allow(improper_ctypes)]
 unsafe extern "C" {
     /// In leveldb_names.c; the linker or the loader fills it in.
     static leveldb_bloom_names: Names;
