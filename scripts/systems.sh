@@ -81,6 +81,11 @@ set(CMAKE_SYSTEM_PROCESSOR ${compiler%%-*})
 set(CMAKE_C_COMPILER "$folder/cc")
 set(CMAKE_CXX_COMPILER "$folder/c++")
 TEXT
+  # CMake asks the machine that it runs on for its version, and without an answer has no @rpath.
+  [ "$system" != Darwin ] || {
+    echo "set(CMAKE_PROJECT_INCLUDE $folder/rpath.cmake)" >>"$folder/toolchain.cmake"
+    echo 'set(CMAKE_SHARED_LIBRARY_RUNTIME_C_FLAG "-Wl,-rpath,")' >"$folder/rpath.cmake"
+  }
 }
 
 # android_toolchain: $folder/cc. Where the NDK is not to be had, a libc.so that says its name is enough to link with.
