@@ -291,7 +291,11 @@ static void test_inside(void) {
   CHECK_OK(leveldb_bloom_inspect(expected, LENGTH, &info));
   CHECK(info.encoding == LEVELDB_BLOOM_ENCODING_BLOOM && info.probes == 6);
   CHECK(info.bits == (LENGTH - 1) * 8 && info.fill > 0.4 && info.fill < 0.5);
-  CHECK(info.fill == (double)info.bits_set / (double)info.bits);
+  {
+    /* Assigned, because i686 computes with more bits than a double has. */
+    const double fill = (double)info.bits_set / (double)info.bits;
+    CHECK(info.fill == fill);
+  }
   CHECK(info.estimated_keys > KEYS * 0.97 && info.estimated_keys < KEYS * 1.03);
   CHECK(info.false_positive_rate > 0.007 && info.false_positive_rate < 0.01);
   CHECK_OK(leveldb_bloom_inspect("\0\x1f", 2, &info));
