@@ -185,6 +185,7 @@ impl AsRef<[u8]> for Maybe {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "panics do not unwind there")]
 fn a_key_that_panics_makes_no_filter_that_loses_keys() {
     for policy in policies(10) {
         for num_keys in [10, 129, 1000] {
@@ -202,6 +203,7 @@ fn a_key_that_panics_makes_no_filter_that_loses_keys() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "there are no threads")]
 fn many_threads_use_one_policy() {
     let policy = FilterPolicy::new(10);
     let shared = policy.create_filter(&keys(50)).unwrap();

@@ -4,12 +4,12 @@
 #![allow(clippy::undocumented_unsafe_blocks, unused_unsafe)] // Tests, not the crate.
 
 use std::vec::Vec;
-use std::{assert, assert_eq, assert_ne, format, vec};
+use std::{assert, assert_eq, format, vec};
 
 use super::{FEW, KERNELS, Kernel, Key, as_keys, hash_may_match};
 use crate::filter::Filter;
 use crate::hash::{BLOOM_SEED, M, bloom_hash};
-use crate::{probe, ribbon};
+use crate::probe;
 
 #[path = "../../tests/random/mod.rs"]
 mod random;
@@ -320,7 +320,7 @@ impl Map {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
-        assert_ne!(start, libc::MAP_FAILED, "no {len} bytes of addresses");
+        std::assert_ne!(start, libc::MAP_FAILED, "no {len} bytes of addresses");
         Map { start: start.cast(), len }
     }
 
@@ -415,7 +415,7 @@ fn ends_of_ribbons(kernel: &Kernel) {
     // XXH3 has other ways for up to 3, 8, 16, 128, 240 bytes, and longer.
     for len in (0..=260).chain([511, 512, 513, 1024, 1025, 2048, 4096]) {
         for key in key_in.ends::<u8>(len) {
-            let h = ribbon::hash(key);
+            let h = crate::ribbon::hash(key);
             for n in [1, 20, 65] {
                 for bytes in [9, 17, 30, 85] {
                     for filter in filter_in.ends::<u8>(bytes) {
@@ -459,7 +459,7 @@ fn huge_arrays(kernel: &Kernel) {
             kernel.insert_hashes(&hashes[..100], k, array);
             let positions = |h: &u32, k| probe::Positions::new(*h, k, bytes as u64 * 8);
             for p in hashes[..100].iter().flat_map(|h| positions(h, k)) {
-                assert_ne!(array[(p / 8) as usize] & (1 << (p % 8)), 0, "{bytes} bytes");
+                std::assert_ne!(array[(p / 8) as usize] & (1 << (p % 8)), 0, "{bytes} bytes");
             }
             // Only these: all that the keys could have set is cleared, and the others' is clear.
             for p in hashes[..100].iter().flat_map(|h| positions(h, k)) {
