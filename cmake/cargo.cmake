@@ -76,7 +76,7 @@ foreach(pair CMAKE_C_COMPILER_TARGET:--target= CMAKE_SYSROOT:--sysroot=)
   list(GET pair 0 variable)
   list(GET pair 1 option)
   if(CMAKE_CROSSCOMPILING AND ${variable})
-    list(APPEND cargo_flags "'-Clink-arg=${option}${${variable}}'")
+    list(APPEND cargo_flags "-Clink-arg=${option}${${variable}}")
     list(APPEND cargo_cflags "${option}${${variable}}")
   endif()
 endforeach()
@@ -87,11 +87,12 @@ if(cargo_cflags)
 endif()
 if(cargo_target MATCHES "-musl")
   # Otherwise musl's shared libraries cannot be had, and the archive would have a C library in it.
-  list(APPEND cargo_flags "'-Ctarget-feature=-crt-static'")
+  list(APPEND cargo_flags "-Ctarget-feature=-crt-static")
 endif()
 if(cargo_flags)
-  list(JOIN cargo_flags "," cargo_flags)
-  set(cargo_flags --config "target.${cargo_target}.rustflags=[${cargo_flags}]")
+  # The environment's flags would hide any that cargo is given in another way.
+  list(JOIN cargo_flags " " cargo_flags)
+  set(cargo_flags "RUSTFLAGS=$ENV{RUSTFLAGS} ${cargo_flags}")
 endif()
 
 # A target rather than a command with dependencies: cargo knows best what has changed, and says so
@@ -124,8 +125,8 @@ if(shared_links)
   list(APPEND development_files "${lib_dir}/${to}")
 endif()
 add_custom_target(leveldb_bloom_libraries ALL
-  COMMAND "${CMAKE_COMMAND}" -E env ${cargo_environment}
-    "${LEVELDB_BLOOM_CARGO}" build --release --locked --target ${cargo_target} ${cargo_flags}
+  COMMAND "${CMAKE_COMMAND}" -E env ${cargo_environment} ${cargo_flags}
+    "${LEVELDB_BLOOM_CARGO}" build --release --locked --target ${cargo_target}
     -p leveldb-bloom-shared -p leveldb-bloom-static
   ${commands}
   BYPRODUCTS ${byproducts}
