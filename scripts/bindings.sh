@@ -114,6 +114,7 @@ python_tests() {
   work=$(mktemp -d)
   cp -r "$package/tests" "$work"
   cp scripts/ribbon_reference.py "$package/README.md" "$work/tests"
+  cp README.md "$work/tests/README.top.md"
   "$1" -m venv "$work/venv"
   local python=$work/venv/bin/python
   "$python" -m pip install --quiet --disable-pip-version-check "$2" -r "$package/requirements-test.txt"
@@ -213,6 +214,7 @@ node_tests() {
   step "$1: ${*:3}"
   work=$(mktemp -d)
   cp "$package"/tests/* "$package/README.md" "$work"
+  cp README.md "$work/README.top.md"
   (
     cd "$work"
     # By force also what is for another machine.

@@ -116,10 +116,10 @@ ensure_wine() {
   touch "$WINEPREFIX/ready"
 }
 
-# cargo_tool NAME VERSION: a program for developers, built once.
+# cargo_tool NAME VERSION [OPTION...]: a program for developers, built once.
 cargo_tool() {
   [[ $(cargo install --list --root "$target/tools" 2>/dev/null) == *"$1 v$2:"* ]] ||
-    quietly cargo install --locked --debug --root "$target/tools" "$1@$2"
+    quietly cargo install --locked --debug --root "$target/tools" "${@:3}" "$1@$2"
   export PATH=$target/tools/bin:$PATH
 }
 

@@ -74,6 +74,7 @@ steps=(
   'scripts/cross.sh aarch64 s390x'
   'scripts/systems.sh --quick windows-x86_64'
   'scripts/supply_chain.sh --quick'
+  'scripts/docs.sh --quick'
   'scripts/verify.sh --queries 2e6'
   'cargo clippy -p leveldb-bloom-compare --locked --quiet -- -D warnings'
   'scripts/demo.sh --keys 100000'

@@ -14,7 +14,7 @@
 //!   large filter it reaches fewer bits than the others (see [`ThirdProbe`]).
 //!
 //! Not counted: a number of bits that shares a divisor with 2^32 - 1, and sizes above 20,000 keys at
-//! which the third probe's bits meet those of others. docs/sizing.md has the measured rates.
+//! which the third probe's bits meet those of others. docs/settings.md has the measured rates.
 
 use core::ffi::CStr;
 use core::fmt;
@@ -40,7 +40,7 @@ pub const MAX_USEFUL_BITS_PER_KEY: i32 = 44;
 /// - where the number of bits shares a divisor of 51 or more with 2^32 - 1. A few keys more or less
 ///   avoid that.
 ///
-/// docs/sizing.md has examples of each.
+/// docs/settings.md has examples of each.
 ///
 /// ```
 /// use leveldb_bloom::false_positive_rate;

@@ -165,13 +165,13 @@ function main() {
     assert.ok(process.memoryUsage().rss < before + 30_000_000);
   });
 
-  test('the README', () => {
-    const text = fs.readFileSync(path.join(__dirname, 'README.md'), 'utf8');
+  for (const name of ['README.md', 'README.top.md']) test(`the README: ${name}`, () => {
+    const text = fs.readFileSync(path.join(__dirname, name), 'utf8');
     const program = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code).join('\n');
     const expected = [...program.matchAll(/^console\.log\(.*\); +\/\/ (.*)$/gm)].map(([, said]) => said);
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: __dirname, encoding: 'utf8' });
     assert.strictEqual(status, 0, stderr);
     assert.deepStrictEqual(stdout.trim().split('\n'), expected);
-    assert.ok(expected.length > 1);
+    assert.ok(expected.length > 0);
   });
 }

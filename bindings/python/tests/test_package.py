@@ -76,9 +76,10 @@ def test_the_command_finds_the_library_beside_it(tmp_path):
     assert last["keys"] == 1000
 
 
-def test_the_readme(capsys):
+@pytest.mark.parametrize("name", ["README.md", "README.top.md"])
+def test_the_readme(name, capsys):
     """What a line prints is what its comment says."""
-    text = Path(__file__).with_name("README.md").read_text()
+    text = Path(__file__).with_name(name).read_text()
     program = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
     exec(program, {})
     expected = re.findall(r"^print\(.*\) +# (.*)$", program, re.MULTILINE)

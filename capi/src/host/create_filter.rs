@@ -113,7 +113,7 @@ unsafe fn prepare_otherwise(
             call.arguments = [delegate, keys.cast(), ptr::without_provenance(count), destination];
         }
         // To append nothing would lose keys for good, and to guess could corrupt memory.
-        _ => stop("the caller's std::string cannot be found; see \"Not supported\" in README.md"),
+        _ => stop("the caller's std::string cannot be found; see docs/limits.md"),
     }
 }
 
