@@ -90,15 +90,10 @@ fn next_block(left: usize, most: usize) -> usize {
     if left > most && left < most + FEW { most - FEW } else { left.min(most) }
 }
 
-/// Prefetches keys that may lie anywhere in memory. The processor does it for those that lie one
-/// after the other.
+/// Prefetches keys, which may lie anywhere in memory.
 #[inline(always)]
 pub(super) fn prefetch_keys(keys: &[Key]) {
-    const NEAR: usize = 32 * 1024;
-    let ([first, ..], [.., last]) = (keys, keys) else { return };
-    if first.as_ptr().addr().abs_diff(last.as_ptr().addr()) > NEAR {
-        keys.iter().for_each(|key| prefetch(key.as_ptr()));
-    }
+    keys.iter().for_each(|key| prefetch(key.as_ptr()));
 }
 
 /// The number of bits of an array of `bytes` bytes. `None` if it is empty, or has 2^31 bits or more:
@@ -130,6 +125,11 @@ pub(super) unsafe fn create<S: Steps>(keys: &[Key], k: u32, array: &mut [MaybeUn
         match bits_of(array.len()) {
             Some(bits)
                 if array.len() <= BYTE_PER_BIT && by_bytes::<S>(keys, k, bits, array).is_some() => {
+            }
+            Some(bits) if array.len() > CACHED => {
+                let (array, mut later) = (zeroed(array), Later::new());
+                in_blocks::<S>(keys, |hashes| later.insert::<S>(hashes, k, bits, array));
+                later.finish(array);
             }
             _ => {
                 let array = zeroed(array);
@@ -187,41 +187,63 @@ pub(super) unsafe fn insert<S: Steps>(hashes: &[u32], k: u32, array: &mut [u8]) 
         Some(bits) if array.len() <= CACHED => unsafe {
             S::each_bit(hashes, k, bits, |byte, bit| *array.get_unchecked_mut(byte) |= bit);
         },
-        // SAFETY: the caller's; these are the array's bits.
-        Some(bits) => unsafe { insert_far::<S>(hashes, k, bits, array) },
+        Some(bits) => {
+            let mut later = Later::new();
+            // SAFETY: the caller's.
+            unsafe { later.insert::<S>(hashes, k, bits, array) };
+            later.finish(array);
+        }
         None => hashes.iter().for_each(|h| probe::insert(*h, k, array)),
     }
 }
 
-/// Prefetches the bits of many keys before it sets the first.
-///
-/// # Safety
-/// The machine can run the kernel; the array has these bits.
-unsafe fn insert_far<S: Steps>(hashes: &[u32], k: u32, bits: NonZeroU32, array: &mut [u8]) {
-    const MOST: usize = 512;
-    let mut positions = [0; MOST];
-    // Rounded down, because a kernel may give each position of the last keys twice.
-    let most = (MOST / k.max(1) as usize).min(BLOCK) / FEW * FEW;
-    let mut later = hashes;
-    while let Some((hashes, rest)) = later.split_at_checked(next_block(later.len(), most)) {
-        if hashes.is_empty() {
-            return;
-        }
-        let mut n = 0;
-        // SAFETY: the caller's; so many hashes have `MOST` positions at most.
+/// Positions in a large array. Each is prefetched when it comes, and its bit is set when as many
+/// others have come.
+struct Later {
+    positions: [u32; 512],
+    next: usize,
+}
+
+impl Later {
+    /// Past the end of any array with [`bits_of`].
+    const NONE: u32 = u32::MAX;
+
+    fn new() -> Later {
+        Later { positions: [Later::NONE; 512], next: 0 }
+    }
+
+    /// # Safety
+    /// The machine can run the kernel.
+    #[inline(always)]
+    unsafe fn insert<S: Steps>(
+        &mut self,
+        hashes: &[u32],
+        k: u32,
+        bits: NonZeroU32,
+        array: &mut [u8],
+    ) {
+        let mut next = self.next;
+        // SAFETY: the caller's.
         unsafe {
             S::each_position(hashes, k, bits, |p| {
                 prefetch(array.as_ptr().wrapping_add(p as usize / 8));
-                *positions.get_unchecked_mut(n) = p;
-                n += 1;
+                next = (next + 1) % self.positions.len();
+                set(array, core::mem::replace(&mut self.positions[next], p));
             });
         }
-        for p in positions.iter().take(n) {
-            // SAFETY: a position is less than the array's bits.
-            let byte = unsafe { array.get_unchecked_mut(*p as usize / 8) };
-            *byte |= 1u8.rotate_left(*p);
-        }
-        later = rest;
+        self.next = next;
+    }
+
+    fn finish(self, array: &mut [u8]) {
+        self.positions.iter().for_each(|p| set(array, *p));
+    }
+}
+
+/// Sets the bit at a position, if it is in the array.
+#[inline(always)]
+fn set(array: &mut [u8], position: u32) {
+    if let Some(byte) = array.get_mut(position as usize / 8) {
+        *byte |= 1u8.rotate_left(position);
     }
 }
 
