@@ -43,11 +43,7 @@ package=$root/bindings/$language
 out=$target/bindings/$language
 
 lint() {
-  (
-    cd "$package"
-    cargo fmt --check
-    CARGO_TARGET_DIR=$out/build cargo clippy --locked --quiet -- -D warnings
-  )
+  cargo clippy --locked --quiet -p "leveldb-bloom-$language" -- -D warnings
 }
 
 # zig_flags TRIPLE: for the Rust compiler, where zig links.
@@ -92,8 +88,8 @@ python_wheel() {
       cargo "${build[@]}" --release --locked --quiet "${for_target[@]}" -p leveldb-bloom-shared
     cp "$built/leveldb-bloom" "$built/libleveldb_bloom.so" "$carried"
   fi
-  RUSTFLAGS=$flags CARGO_TARGET_DIR=$out/build quietly maturin build --release --locked --manifest-path \
-    "$package/Cargo.toml" --compatibility "$compatibility" "${for_module[@]}" --out "$out/wheels"
+  RUSTFLAGS=$flags quietly maturin build --locked --manifest-path "$package/Cargo.toml" \
+    --compatibility "$compatibility" "${for_module[@]}" --out "$out/wheels"
   rm -rf "$carried"
 }
 
@@ -182,10 +178,10 @@ distributed_tests() {
 
 # node_module PLATFORM [TRIPLE]: adds PLATFORM=LIBRARY to $modules; for a TRIPLE by zig, or mingw-w64.
 node_module() {
-  local triple=${2-} build=(build) folder=$out/build/release library=libleveldb_bloom_node.so flags=${RUSTFLAGS-}
+  local triple=${2-} build=(build) folder=$target/binding library=libleveldb_bloom_node.so flags=${RUSTFLAGS-}
   if [ -n "$triple" ]; then
     rustup --quiet target add "$triple"
-    folder=$out/build/$triple/release
+    folder=$target/$triple/binding
     build=(build --target "$triple")
     case $triple in
       *-linux-*)
@@ -198,13 +194,12 @@ node_module() {
       *-windows-*)
         library=leveldb_bloom_node.dll
         # napi looks for this; nothing in it is needed, because all of Node-API is found at run time.
-        export LIBNODE_PATH=$out/build
+        export LIBNODE_PATH=$out
         ar rcs "$LIBNODE_PATH/libnode.dll"
         ;;
     esac
   fi
-  RUSTFLAGS=$flags CARGO_TARGET_DIR=$out/build \
-    cargo "${build[@]}" --release --locked --quiet --manifest-path "$package/Cargo.toml"
+  RUSTFLAGS=$flags cargo "${build[@]}" --profile binding --locked --quiet -p leveldb-bloom-node
   modules+=("$1=$folder/$library")
 }
 
