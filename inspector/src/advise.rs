@@ -12,13 +12,13 @@ use leveldb_bloom_table::FILTER_BASE_LG;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::absent::Answers;
+use crate::absent::{Answers, Asked};
 use crate::find::{Everything, Found, find};
 use crate::sample::{self, Asking, Building, Feed, LONGEST, Layout, Seen};
 use crate::source::{self, Told, Wanted};
 use crate::sums::ratio;
 use crate::text::{BOLD, bytes, capitalised, count, percent, plural, styled, tenths, wrap};
-use crate::{print, print_json};
+use crate::{print, print_json, say};
 
 #[derive(Args)]
 pub struct Advise {
@@ -91,7 +91,10 @@ pub struct Row {
     pub bits_per_key_spent: f64,
     /// Null where there are no such keys.
     pub neighbours_pass: Option<f64>,
-    pub random_pass: f64,
+    pub random_pass: Option<f64>,
+    /// Whichever passes more often; by the formulas, where there are no such keys.
+    #[serde(skip)]
+    pub pass: f64,
     pub reads_per_missing_get: f64,
     /// The same by the formulas, for keys of any kind.
     #[serde(skip)]
@@ -208,8 +211,12 @@ fn feed(
     feed.end();
 }
 
-/// Tries settings on a sample of the keys.
-pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> Option<Advice> {
+/// Tries settings on a sample of the keys, or says why there is none.
+pub fn advise(
+    everything: &Everything,
+    told: &mut Told,
+    max_open_files: u64,
+) -> Result<Advice, String> {
     let parts = parts(everything);
     let total: u64 =
         everything.tables.iter().filter(|it| it.place.is_used()).map(|it| it.len).sum();
@@ -247,13 +254,28 @@ pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> 
     feed(told, everything, &parts, &mut first, &mut counting, &mut seen, &bar);
     told.quiet = true;
     let keys = first[0].keys;
+    let left_out = counting.left_out;
     if keys == 0 {
-        return None;
+        return Err(match left_out {
+            0 => "there is no key with a value to try settings on".into(),
+            _ => format!(
+                "every key is longer than {}: there is none to try settings on",
+                block(LONGEST)
+            ),
+        });
     }
+    let unknown = match (seen.blocks, seen.odd) {
+        (0, _) => Some(
+            "There is no table yet, so that blocks are taken to be as LevelDB makes them by itself",
+        ),
+        (_, true) => Some("There are filters which are not such as LevelDB makes for these keys"),
+        _ => None,
+    };
     let present = seen.block_size();
     let sizes: Vec<_> =
         [present, present * 4, present * 16].into_iter().filter(|size| *size <= 4 << 20).collect();
     let present_filters = match (seen.filters, seen.ribbon) {
+        _ if unknown.is_some() => None,
         (0, _) => Some((Encoding::None, 0)),
         (_, Some((least, most))) => Some((Encoding::Ribbon, least)).filter(|_| least == most),
         _ => {
@@ -271,7 +293,7 @@ pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> 
             block_size,
             appended,
             restart_interval: seen.restart_interval(),
-            compression: seen.compression,
+            compression: seen.compression(),
             base_lg: seen.base_lg,
         };
         let mut more: Vec<_> =
@@ -284,7 +306,7 @@ pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> 
     }
     bar.finish_and_clear();
     let is_ordered = ordered(&layouts[0].answers, &settings);
-    let all_keys = match sampled {
+    let all_keys = match sampled.saturating_sub(seen.unread) {
         0 => keys as f64,
         sampled => keys as f64 * total as f64 / sampled as f64,
     };
@@ -296,9 +318,10 @@ pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> 
         is_ordered,
         present,
         present_filters,
+        unknown: unknown.unwrap_or("The filters were made with several settings"),
     };
     let mut rows = Vec::new();
-    if seen.filters == 0 {
+    if present_filters == Some((Encoding::None, 0)) {
         rows.push(context.row(&layouts[0], (Encoding::None, 0), None));
     }
     for layout in &layouts {
@@ -308,13 +331,17 @@ pub fn advise(everything: &Everything, told: &mut Told, max_open_files: u64) -> 
         }));
     }
     let mut text = context.choose(&mut rows, asking.absent.kind());
-    if counting.left_out > 0 {
-        let (keys, most) = (plural(counting.left_out, "key was", "keys were"), block(LONGEST));
+    if left_out > 0 {
+        let (keys, most) = (plural(left_out, "key was", "keys were"), block(LONGEST));
         text += &format!(" {keys} left out, being longer than {most}.");
     }
-    Some(Advice {
+    if seen.unread_blocks > 0 {
+        let blocks = plural(seen.unread_blocks, "block", "blocks");
+        text += &format!(" {blocks} could not be read.");
+    }
+    Ok(Advice {
         sampled_keys: keys,
-        left_out_keys: counting.left_out,
+        left_out_keys: left_out,
         keys: all_keys as u64,
         tables_per_get: context.per_get,
         tables,
@@ -366,6 +393,8 @@ struct Context {
     is_ordered: bool,
     present: usize,
     present_filters: Option<(Encoding, i32)>,
+    /// Why it is not known what is there, where it is not.
+    unknown: &'static str,
 }
 
 impl Context {
@@ -378,11 +407,14 @@ impl Context {
         let share = self.all_keys / layout.keys as f64;
         let filter_bytes = filters.map_or(0, |(policy, _)| layout.filter_bytes(policy));
         let answers = filters.map(|(_, answers)| answers);
-        let neighbours =
-            answers.filter(|answers| answers.near.asked > 0).map(|answers| answers.near.rate());
-        let random = answers.map_or(1.0, |answers| answers.random.rate());
+        let rate = |asked: fn(Answers) -> Asked| match answers.map(asked) {
+            None => Some(1.0),
+            Some(asked) => (asked.asked > 0).then(|| asked.rate()),
+        };
+        let (neighbours, random) = (rate(|it| it.near), rate(|it| it.random));
+        let expected = expected(layout, encoding, bits);
         // What a program asks for is not known: whichever passes more often.
-        let pass = neighbours.unwrap_or(0.0).max(random);
+        let pass = neighbours.into_iter().chain(random).reduce(f64::max).unwrap_or(expected);
         let Building { block_size, appended, .. } = layout.building;
         let is_present = block_size == self.present
             && !appended
@@ -396,10 +428,11 @@ impl Context {
             best: false,
             filter_bytes: (filter_bytes as f64 * share) as u64,
             bits_per_key_spent: ratio(filter_bytes as f64 * 8.0, layout.keys as f64),
-            neighbours_pass: if filters.is_none() { Some(1.0) } else { neighbours },
+            neighbours_pass: neighbours,
             random_pass: random,
+            pass,
             reads_per_missing_get: pass * self.per_get,
-            expected: expected(layout, encoding, bits) * self.per_get,
+            expected: expected * self.per_get,
             memory: ((filter_bytes + layout.index_bytes) as f64 * share * self.open) as u64,
         }
     }
@@ -412,9 +445,10 @@ impl Context {
         let present = rows.iter().find(|row| row.present).cloned();
         let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
         let before = match &present {
-            None => "The filters were made with several settings; what is said of 10 bits per key here is \
-                     what tables written with these would have."
-                .into(),
+            None => format!(
+                "{}; what is said of 10 bits per key here is what tables written with these would have.",
+                self.unknown
+            ),
             Some(Row { encoding: Encoding::None, .. }) => {
                 "There are no filters: each Get of a key that is not there reads a block of each table that \
                  could hold it."
@@ -428,7 +462,7 @@ impl Context {
             ),
             Some(row) => format!(
                 "{} of absent keys pass the filters of {}, which take {} bits of each key.",
-                percent(row.reads_per_missing_get / self.per_get),
+                percent(row.pass),
                 plural(row.bits_per_key.unsigned_abs().into(), "bit per key", "bits per key"),
                 tenths(row.bits_per_key_spent),
             ),
@@ -555,8 +589,10 @@ fn block(size: usize) -> String {
 
 pub fn run(args: &Advise) -> Result<ExitCode, String> {
     let everything = find(&args.paths)?;
-    let advice = advise(&everything, &mut Told::default(), args.max_open_files)
-        .ok_or("there is no key to try settings on")?;
+    for database in &everything.databases {
+        database.complaints().iter().for_each(|what| say(what));
+    }
+    let advice = advise(&everything, &mut Told::default(), args.max_open_files)?;
     if args.json {
         print_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "advice": advice }))?;
         return Ok(ExitCode::SUCCESS);
@@ -592,7 +628,7 @@ pub fn run(args: &Advise) -> Result<ExitCode, String> {
             if row.appended_byte { "yes" } else { "" }.to_owned(),
             tenths(row.bits_per_key_spent),
             row.neighbours_pass.map_or("-".into(), percent),
-            percent(row.random_pass),
+            row.random_pass.map_or("-".into(), percent),
             reads_of(row.reads_per_missing_get),
             bytes(row.filter_bytes),
             bytes(row.memory),

@@ -221,7 +221,7 @@ fn bars(across: &str, up: &str, rows: &[(String, u64)], show: impl Fn(u64) -> St
 
 /// What other settings give, by the bits that they spend.
 fn advised(advice: &Advice) -> String {
-    let pass = |row: &Row| row.neighbours_pass.unwrap_or(0.0).max(row.random_pass);
+    let pass = |row: &Row| row.pass;
     let across = |bits: f64| LEFT + bits.clamp(0.0, 32.0) / 32.0 * (WIDTH - LEFT - 8.0);
     let up = |rate: f64| TOP - rate.clamp(1e-6, 1.0).log10() / 6.0 * (AXIS - TOP);
     let at = |row: &Row| (across(row.bits_per_key_spent), up(pass(row)));

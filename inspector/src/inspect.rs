@@ -74,7 +74,7 @@ pub fn run(args: &Inspect) -> Result<ExitCode, String> {
     let reports = scan_all(&everything.tables, options);
     // The report has a plot of other settings.
     let advice = (args.html.is_some() && options.data)
-        .then(|| advise(&everything, &mut Told::quiet(), DEFAULT_OPEN_FILES))
+        .then(|| advise(&everything, &mut Told::quiet(), DEFAULT_OPEN_FILES).ok())
         .flatten();
     let findings = Findings::new(everything, reports, advice, options.data);
 

@@ -5,13 +5,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use leveldb_bloom::FilterPolicy;
-use leveldb_bloom_table::{Buffers, FILTER_BASE_LG, Filters, KeyKind, ReadAt as _, TRAILER_LEN};
+use leveldb_bloom::{FilterPolicy, POLICY_NAME, key_may_match};
+use leveldb_bloom_table::{
+    Buffers, FILTER_BASE_LG, Filters, KeyKind, ReadAt as _, TRAILER_LEN, is_another_format,
+};
 
 use crate::absent::{Absent, Answers, Keys};
 use crate::find::Found;
+use crate::scan::OTHER_NAME;
 use crate::source::{self, Told};
 use crate::sums::{Settings, ratio};
+use crate::text;
 
 /// Where LevelDB begins another table, unless it is told otherwise.
 const TABLE: u64 = 2 << 20;
@@ -270,13 +274,18 @@ pub struct Seen {
     largest: (usize, usize),
     pub blocks: u64,
     pub entries: u64,
-    pub compression: u8,
+    compression: u8,
     restarts: u64,
     pub base_lg: u8,
     pub settings: Settings,
     pub filters: u64,
     /// The bits per key of ribbon filters, the least and the most.
     pub ribbon: Option<(i32, i32)>,
+    /// There are filters that LevelDB does not make for these keys.
+    pub odd: bool,
+    /// What could not be read: blocks, and bytes of tables.
+    pub unread_blocks: u64,
+    pub unread: u64,
     /// The end of the last block, which was not full.
     open: Option<(usize, usize)>,
 }
@@ -295,6 +304,9 @@ impl Default for Seen {
             settings: Settings::default(),
             filters: 0,
             ribbon: None,
+            odd: false,
+            unread_blocks: 0,
+            unread: 0,
             open: None,
         }
     }
@@ -309,7 +321,7 @@ impl Seen {
         }
     }
 
-    /// The block size that was set: a round one, where that may be, within LevelDB's bounds.
+    /// The block size that was set: LevelDB's own, or a round one, where that may be, within LevelDB's bounds.
     pub fn block_size(&self) -> usize {
         let (contents, before_last) = self.largest;
         let (least, most) = match self.most {
@@ -319,19 +331,28 @@ impl Seen {
             most if self.least > most => (before_last + 1, contents),
             most => (self.least, most),
         };
+        // A table's only block may be as short as it likes.
+        let most_of_any = if self.most == usize::MAX { usize::MAX } else { most };
+        if (least..=most_of_any).contains(&(4 << 10)) {
+            return 4 << 10;
+        }
         let power = 1 << most.max(1).ilog2();
         if power >= least {
             return power.clamp(1 << 10, 4 << 20);
-        }
-        if self.most == usize::MAX && contents < 4 << 10 {
-            return 4 << 10;
         }
         let steps = [1 << 20, 1 << 16, 1 << 12, 1 << 10, 1000, 100, 10, 1];
         let round = steps.into_iter().map(|step| most / step * step).find(|round| *round >= least);
         round.unwrap_or(most).clamp(1 << 10, 4 << 20)
     }
 
+    pub fn compression(&self) -> u8 {
+        if self.blocks == 0 { 1 } else { self.compression }
+    }
+
     pub fn restart_interval(&self) -> usize {
+        if self.blocks == 0 {
+            return 16;
+        }
         let mean = ratio(self.entries as f64, self.restarts as f64);
         // Blocks end between restart points.
         if mean < 1.5 { 1 } else { (mean.ceil() as usize).next_multiple_of(16) }
@@ -347,18 +368,33 @@ pub fn read(
     feed: &mut Feed<'_, '_>,
     told: &mut Told,
     come_to: &dyn Fn(u64),
-) -> Option<()> {
-    let table = source::open(found, told)?;
-    let bytes = table.preferred_filters().and_then(|number| table.read_filters(number).ok());
+) {
+    let Some(table) = source::open(found, told) else {
+        seen.unread += part.end.min(found.len).saturating_sub(part.start);
+        return;
+    };
+    let number = table.preferred_filters();
+    let bytes = number.and_then(|number| table.read_filters(number).ok());
     let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
     seen.base_lg = filters.map_or(seen.base_lg, |filters| filters.base_lg().min(63));
     let (mut last, mut group) = (None::<Vec<u8>>, None::<(u64, u64)>);
     seen.open = None;
+    let before = (seen.settings, seen.ribbon);
+    let (mut keys, mut missed) = (0, 0);
     // The first group of a part may have begun before it.
     let mut is_whole = part.start == 0;
-    while let Ok(Some(block)) = blocks.next() {
-        let handle = block.handle;
+    let mut come_so_far = part.start;
+    loop {
+        let handle = match blocks.next() {
+            Ok(Some(block)) => block.handle,
+            Ok(None) => break,
+            Err(error) => {
+                told.wrong(&text::path(&found.path), &error);
+                seen.unread += part.end.min(found.len).saturating_sub(come_so_far);
+                break;
+            }
+        };
         if handle.offset < part.start {
             continue;
         }
@@ -374,17 +410,25 @@ pub fn read(
         }
         let mut kind = [0];
         let end = handle.offset + handle.size;
+        come_so_far = end;
         let is_known = table.reader().read_at(end, &mut kind).is_ok();
         let Ok(contents) = table.read_data(handle, &mut buffers) else {
+            seen.unread_blocks += 1;
+            seen.unread += handle.size;
             group = None;
             continue;
         };
+        let filter = filters.and_then(|filters| filters.filter_for(handle.offset));
         let (mut entries, mut start, restarts) = (contents.entries(), 0, contents.restart_points());
         let mut in_block = 0;
         while let Ok(Some(entry)) = entries.next() {
             in_block += 1;
             start = entry.at;
             let Some(key) = table.keys().parse(entry.key) else { continue };
+            if let Some(filter) = filter.filter(|_| keys < JUDGED) {
+                keys += 1;
+                missed += u64::from(!key_may_match(key.user_key, filter));
+            }
             let is_old = last.as_deref() == Some(key.user_key);
             // Where no MANIFEST says how keys are sorted.
             feed.asking.bytewise &= last.as_deref().is_none_or(|last| last <= key.user_key);
@@ -413,8 +457,17 @@ pub fn read(
     if part.end >= found.len {
         end_group(seen, filters.as_ref(), group);
     }
-    Some(())
+    // Somebody's own filters may be LevelDB's all the same: then all keys match.
+    let name = number.and_then(|number| Some(&*table.filters().get(number)?.policy));
+    let foreign = !matches!(name, None | Some(POLICY_NAME | OTHER_NAME));
+    if foreign && (missed > 0 || keys < 20) || is_another_format(keys, missed) {
+        (seen.settings, seen.ribbon) = before;
+        seen.odd = true;
+    }
 }
+
+/// So many keys of a part tell whether its filters are of LevelDB's format.
+const JUDGED: u64 = 1000;
 
 fn end_group(seen: &mut Seen, filters: Option<&Filters<'_>>, group: Option<(u64, u64)>) {
     let Some((number, keys)) = group.filter(|(_, keys)| *keys > 0) else { return };
@@ -427,6 +480,8 @@ fn end_group(seen: &mut Seen, filters: Option<&Filters<'_>>, group: Option<(u64,
             let (least, most) = seen.ribbon.unwrap_or((bits, bits));
             seen.ribbon = Some((least.min(bits), most.max(bits)));
         }
+        // They match every key.
+        0 | 31 | 240.. => seen.odd = true,
         probes => seen.settings.saw(bits.len() as u64 * 8, probes.into(), keys),
     }
 }

@@ -72,7 +72,7 @@ impl Told {
         self.say(what);
     }
 
-    fn wrong(&mut self, path: &str, error: &Error) {
+    pub fn wrong(&mut self, path: &str, error: &Error) {
         let what = format!("{path}: {error}");
         if error.is_damage() { self.damage(&what) } else { self.unreadable(&what) }
     }

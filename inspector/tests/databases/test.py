@@ -3538,6 +3538,71 @@ class Advice(unittest.TestCase):
     def test_nothing_to_try(self):
         done = command("advise", self.written("user", 0, 10, 10))
         self.assertEqual((done.returncode, done.stdout), (2, ""))
+        # What is wrong with the database is why.
+        path = database("advice-missing", (1, 5, b"", b"a", b"b"))
+        os.remove(os.path.join(path, "000005.ldb"))
+        done = command("advise", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("000005.ldb: MISSING", done.stderr)
+
+    def test_long_keys_are_left_out(self):
+        longest = b"k" * (64 << 10)
+        path = written("advice-long.ldb", table(keys(0, 100) + [longest, longest + b"k", longest + b"l"], each=1))
+        advice = self.advise(path)
+        self.assertEqual((advice["sampled_keys"], advice["left_out_keys"]), (101, 2))
+        self.assertIn("2 keys were left out, being longer than 64 KiB.", advice["text"])
+        done = command("advise", written("advice-longest.ldb", table([longest + b"k", longest + b"l"])))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("every key is longer than 64 KiB", done.stderr)
+
+    def test_only_what_was_seen_is_said_to_be_there(self):
+        # Nothing is known of block size and filters before there is a table.
+        path = self.written("be", 5000, 100, 10, write_buffer_size=64 << 20)
+        self.assertEqual(glob.glob(path + "/*.ldb"), [])
+        advice = self.advise(path)
+        self.assertEqual([row for row in advice["rows"] if row["present"] or row["encoding"] == "none"], [])
+        self.assertEqual(min(row["block_size"] for row in advice["rows"]), 4096)
+        self.assertIn("There is no table yet", advice["text"])
+        row = next(row for row in advice["rows"] if (row["encoding"], row["bits_per_key"]) == ("bloom", 10))
+        self.kept(row, self.written("be", 5000, 100, 10), "be", 5000, 10)
+        # Filters of another format, by whatever name, those that match every key, and those for another key.
+        of_another = lambda of: b"".join(tables.internal(key)[:12] for key in of) + b"\x07"
+        for name, create, policy in (("riak", tables.riak_filter, POLICY), ("all", lambda _: b"\x00\x1f", POLICY),
+                                     ("none", lambda _: b"\xff\x00", POLICY), ("own", of_another, "test.Policy"),
+                                     ("suffix", lambda of: Bloom().create([key[:-4] for key in of]), "test.Suffix")):
+            with self.subTest(name=name):
+                advice = self.advise(database(f"advice-{name}", (1, 5, table(keys(0, 1000), create, policy=policy),
+                                                                 b"key00000000", b"key00000999")))
+                self.assertEqual([row for row in advice["rows"] if row["present"]], [])
+                self.assertIn("not such as LevelDB makes for these keys", advice["text"])
+        # The same bits by another name.
+        advice = self.advise(written("advice-name.ldb", table(keys(0, 1000), policy="test.Policy")))
+        self.assertEqual(self.present(advice)["bits_per_key"], 10)
+
+    def test_no_rate_of_keys_that_were_not_asked(self):
+        advice = self.advise(written("advice-one.ldb", table([b"key"])))
+        for row in advice["rows"]:
+            self.assertEqual((row["neighbours_pass"], row["random_pass"]), (None, None))
+            self.assertGreater(row["reads_per_missing_get"], 0)
+        self.assertNotIn("0.0e0", command("advise", written("advice-one.ldb", table([b"key"]))).stdout)
+
+    def test_a_block_of_one_large_value(self):
+        # Blocks of any size up to that of an entry look so: then it is LevelDB's own.
+        blocks = [[(key, b"v" * 100_000)] for key in keys(0, 30)]
+        advice = self.advise(written("advice-values.ldb", tables.write(blocks, Bloom().create)))
+        self.assertEqual(self.present(advice)["block_size"], 4096)
+
+    def test_what_is_damaged_is_left_out(self):
+        path = self.written("random", 20_000, 100, 10)
+        whole = self.advise(path)
+        with open(table_of(path), "r+b") as file:
+            file.write(bytes(os.path.getsize(table_of(path)) * 2 // 3))
+        advice = self.advise(path)
+        self.assertLess(advice["sampled_keys"], 0.4 * whole["sampled_keys"])
+        # There are as many as before, as far as can be seen.
+        self.assertLess(abs(advice["keys"] / whole["keys"] - 1), 0.1, (advice["keys"], whole["keys"]))
+        self.assertRegex(advice["text"], r"[1-9]\d* blocks could not be read\.")
+        self.assertNotIn("could not be read", whole["text"])
 
 
 def every_class():
