@@ -70,9 +70,10 @@ pub fn run(args: &Dump) -> Result<ExitCode, String> {
     let (logs, others): (Vec<_>, Vec<_>) = args.paths.iter().cloned().partition(is_log);
     let everything = find(&others)?;
     let wanted = wanted(args)?;
-    let mut wrong = false;
+    let (mut wrong, mut told) = (false, Told::default());
     for database in &everything.databases {
         wrong |= database.is_wrong();
+        told.unreadable |= database.is_unreadable();
         database.complaints().iter().for_each(|what| say(what));
     }
     let mut sources: Vec<_> = everything
@@ -90,7 +91,7 @@ pub fn run(args: &Dump) -> Result<ExitCode, String> {
     sources.extend(own.iter().chain(&logs).map(|path| (path.as_path(), None)));
 
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let (mut told, mut left, mut written) = (Told::default(), args.limit, Ok(()));
+    let (mut left, mut written) = (args.limit, Ok(()));
     for (path, found) in sources {
         let (file, level, mut is_first) =
             (name(path), found.and_then(|found| found.place.level()), true);
@@ -106,7 +107,8 @@ pub fn run(args: &Dump) -> Result<ExitCode, String> {
             if written.is_ok() {
                 written = write(args, &mut out, &entry, &file, level);
             }
-            if written.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let is_end = written.is_err() || left == Some(0);
+            if is_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let flow = match found {
             Some(found) => source::table(found, &wanted, &mut told, &mut each),

@@ -31,7 +31,9 @@ impl Database {
     fn new(folder: &Path, mut version: io::Result<Version>) -> Self {
         let (mut ranges, mut untrue) = Default::default();
         if let Ok(version) = &mut version {
-            version.riak |= folder.join("sst_0").is_dir();
+            // Others may have such a folder, too, and have their tables beside it.
+            version.riak |= folder.join("sst_0").is_dir()
+                && !version.tables.keys().any(|number| place_in(folder, *number).is_some());
             // Riak's tables overlap in level 1, too.
             if !version.riak {
                 (ranges, untrue) = ranges::of(version);
@@ -118,11 +120,8 @@ impl Database {
 
     /// Where a table is, under either of its names; in the sub-folders of Riak's LevelDB, too.
     fn path_of(&self, number: u64) -> Option<PathBuf> {
-        let names = [format!("{number:06}.ldb"), format!("{number:06}.sst")];
-        let folders = iter::once(self.folder.clone()).chain(sub_folders(&self.folder));
-        folders
-            .flat_map(|folder| names.each_ref().map(|name| folder.join(name)))
-            .find(|path| is_there(path))
+        place_in(&self.folder, number)
+            .or_else(|| sub_folders(&self.folder).find_map(|folder| place_in(&folder, number)))
     }
 
     /// Where LevelDB would write a table.
@@ -328,6 +327,12 @@ fn database(folder: &Path) -> Option<Database> {
 
 fn no_current(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, what)
+}
+
+/// Where a table is in a folder, under either of its names.
+fn place_in(folder: &Path, number: u64) -> Option<PathBuf> {
+    let names = [format!("{number:06}.ldb"), format!("{number:06}.sst")];
+    names.map(|name| folder.join(name)).into_iter().find(|path| is_there(path))
 }
 
 /// As far as one may look: a link may lead to where one may not.

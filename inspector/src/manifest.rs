@@ -175,12 +175,21 @@ fn is_of_rocksdb(folder: &Path) -> bool {
         .any(|name| name == "IDENTITY" || name.as_encoded_bytes().starts_with(b"OPTIONS-"))
 }
 
+/// No file's name is nearly as long.
+const MAX_CURRENT: u64 = 64 << 10;
+
 /// The MANIFEST that a file named CURRENT, or one in its place, names; `None` where there is no such file.
 fn current(folder: &Path, current: &str) -> io::Result<Option<File>> {
     // A database that is being opened replaces its MANIFEST: then CURRENT names another one.
     for attempt in 0.. {
         let mut text = Vec::new();
-        match open(&folder.join(current)).and_then(|mut file| file.read_to_end(&mut text)) {
+        match open(&folder.join(current))
+            .and_then(|file| file.take(MAX_CURRENT + 1).read_to_end(&mut text))
+        {
+            Ok(len) if len as u64 > MAX_CURRENT => {
+                let what = format!("{current} is longer than 64 KiB, and is not read");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+            }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(io::Error::new(error.kind(), format!("{current}: {error}"))),

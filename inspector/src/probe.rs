@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use clap::Args;
 use leveldb_bloom::{MAX_PROBES, POLICY_NAME, Positions, Ribbon, bloom_hash, key_may_match};
 use leveldb_bloom_table::{
-    BlockHandle, Buffers, Comparison, Error, Filters, KeyFormat, KeyKind, Table,
+    BlockHandle, Buffers, Comparison, Error, Filters, KeyFormat, KeyKind, Kind, Part, Table,
+    is_another_format,
 };
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ use crate::printable::printable;
 use crate::scan::OTHER_NAME;
 use crate::source::{self, Told};
 use crate::text::{bytes, count, hex, key as shown, plural, wrap};
+use crate::transform::Search;
 use crate::{print, print_json, reports};
 
 #[derive(Args)]
@@ -140,6 +142,9 @@ struct Visit {
     /// and are found there.
     outside: Option<String>,
     policy: Option<String>,
+    /// Its filters are not LevelDB's, and are not asked.
+    #[serde(skip)]
+    of_another_format: bool,
     blocks: Vec<Step>,
     /// Filters that said no without being listed, where every block had to be asked.
     other_filters_that_say_no: u64,
@@ -349,6 +354,8 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
         visit.problem = Some(visit.told(&error));
         None
     });
+    visit.of_another_format = filters.is_some_and(|filters| mismatch(&table, &filters));
+    let filters = filters.filter(|_| !visit.of_another_format);
     let mut buffers = Buffers::default();
     let mut step = |visit: &mut Visit, block: BlockHandle| {
         let filter = filters.and_then(|filters: Filters<'_>| {
@@ -396,6 +403,36 @@ fn look_up(file: TableFile, key: &[u8], bytewise: bool, visit: &mut Visit) -> Re
     Ok(())
 }
 
+/// Whether filters under LevelDB's name are of another format, by the first keys.
+fn mismatch(table: &Table<TableFile, Fast>, filters: &Filters<'_>) -> bool {
+    const ENOUGH_KEYS: u64 = 1000;
+    const ENOUGH_BYTES: usize = 16 << 20;
+    let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
+    let (mut search, mut keys, mut missed, mut bytes) = (Search::default(), 0, 0, 0);
+    while let Ok(Some(block)) = blocks.next() {
+        let Some(filter) = filters.filter_for(block.handle.offset) else { continue };
+        let Ok(block) = table.read_data(block.handle, &mut buffers) else { continue };
+        bytes += block.entries_len();
+        let mut entries = block.entries();
+        while let Ok(Some(entry)) = entries.next() {
+            let Some(key) = table.keys().parse(entry.key) else { continue };
+            keys += 1;
+            bytes += key.user_key.len();
+            if !key_may_match(key.user_key, filter) {
+                missed += 1;
+                search.mismatch(key.user_key, filter);
+            }
+            if keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
+                break;
+            }
+        }
+        if keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
+            break;
+        }
+    }
+    is_another_format(keys, missed) && search.found().is_none()
+}
+
 fn ask(number: u64, filter: &[u8], key: &[u8]) -> Asked {
     let maybe = key_may_match(key, filter);
     if let Some(ribbon) = Ribbon::parse(filter) {
@@ -437,6 +474,11 @@ fn entry_in(
             continue;
         };
         if comparison.next(found.user_key, entry.shared).is_eq() {
+            if matches!(found.kind, KeyKind::Other(_)) && table.maker().is_none() {
+                let (part, offset, inside) = (Part::Data, block.offset, Some(entry.at as u64));
+                let kind = Kind::Expected("a value or a deletion");
+                return Err(Error { part, offset, inside, kind });
+            }
             return Ok(Some(Entry {
                 sequence: (table.keys() == KeyFormat::Internal).then_some(found.sequence),
                 deletion: found.kind == KeyKind::Deletion,
@@ -578,6 +620,9 @@ impl Visit {
         }
         match self.policy.as_deref() {
             None if self.problem.is_none() && !self.deleted_meanwhile => line("no filters"),
+            Some(POLICY_NAME | OTHER_NAME) if self.of_another_format => line(
+                "the filters match hardly any key: they are of a format that is not known here, or were made wrongly",
+            ),
             Some(POLICY_NAME) | None => {}
             Some(OTHER_NAME) => {
                 line(&format!("filters named {OTHER_NAME}, which the C++ library does not ask"));

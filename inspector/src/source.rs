@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use leveldb_bloom_table::{Buffers, Error, InternalKey, KeyFormat, KeyKind, Table};
+use leveldb_bloom_table::{Buffers, Error, KeyFormat, KeyKind, Kind, Part, Table};
 
 use crate::codec::Fast;
 use crate::file::TableFile;
@@ -121,25 +121,45 @@ pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) ->
             continue;
         }
         let is_last = found.bytewise && wanted.is_behind(block.last_key);
+        let mut odd = None;
         let read = table.read_data(block.handle, &mut buffers).and_then(|block| {
             let mut entries = block.entries();
             while let Some(stored) = entries.next()? {
-                let value = Some(stored.value);
-                let entry = match InternalKey::parse(stored.key).filter(|_| is_internal) {
-                    Some(InternalKey { user_key: key, sequence, kind: KeyKind::Value }) => {
-                        Entry { key, sequence: Some(sequence), value }
-                    }
-                    Some(InternalKey { user_key: key, sequence, kind: KeyKind::Deletion }) => {
-                        Entry { key, sequence: Some(sequence), value: None }
-                    }
-                    _ => Entry { key: stored.key, sequence: None, value },
+                let expected = |what| Error {
+                    part: Part::Data,
+                    offset: block.offset(),
+                    inside: Some(stored.at as u64),
+                    kind: Kind::Expected(what),
                 };
+                let Some(key) = table.keys().parse(stored.key) else {
+                    odd.get_or_insert(expected("a key of at least 8 bytes, as databases write"));
+                    continue;
+                };
+                let value = match key.kind {
+                    KeyKind::Value => Some(stored.value),
+                    KeyKind::Deletion => None,
+                    KeyKind::Other(_) => {
+                        if wanted.has(key.user_key) {
+                            odd.get_or_insert(expected("a value or a deletion"));
+                        }
+                        continue;
+                    }
+                };
+                let sequence = is_internal.then_some(key.sequence);
+                let entry = Entry { key: key.user_key, sequence, value };
                 if wanted.has(entry.key) && each(entry).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             Ok(ControlFlow::Continue(()))
         });
+        match (odd, table.maker()) {
+            (Some(error), Some(maker)) => {
+                told.unreadable(&format!("{path}: {error}, and {maker} has others"));
+            }
+            (Some(error), None) => told.wrong(&path, &error),
+            (None, _) => {}
+        }
         match read {
             Ok(flow) => flow?,
             Err(error) => told.wrong(&path, &error),

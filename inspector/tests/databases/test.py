@@ -1275,6 +1275,10 @@ class OtherMakers(unittest.TestCase):
         for each in path, written("another-format-alone/000005.ldb", data):
             text = self.told(2, each, "its keys do not match its filters", "another format")
             self.assertNotIn("no key is lost", text)
+            done = command("probe", each, "key00000007")
+            self.assertEqual((done.returncode, re.search(self.ALARM, done.stdout)), (0, None), done.stdout)
+            self.assertIn("of a format that is not known here", done.stdout)
+            self.assertIn("found: ", done.stdout)
             [found] = inspect(each)["tables"]
             self.assertEqual((found["policy_kind"], found["bloom"]), ("another format", None))
         # Named where its maker says who it is, and then whatever its entries are.
@@ -1354,6 +1358,13 @@ class OtherMakers(unittest.TestCase):
         written(manifest, tables.manifest(changes, tag=11, behind=b"\x80\x01\x05\0"))
         self.assertIsNone(leveldb_reads(path))
         self.told(0, path, "Riak's LevelDB")
+
+    def test_a_folder_that_only_has_the_name(self):
+        path = by_leveldb("named-sst", 300, 10)
+        for level in range(7):
+            os.mkdir(os.path.join(path, f"sst_{level}"))
+        text = self.told(0, path, "no key is lost")
+        self.assertNotIn("Riak", text)
 
     def test_a_database_of_rocksdb(self):
         path = by_leveldb("rocksdb", 200, 20)
@@ -1445,6 +1456,19 @@ class Unusual(unittest.TestCase):
             if error is not None:
                 self.assertRegex(done.stdout, f"MANIFEST cannot be read: .*CURRENT .*{error}.*; "
                                  "LevelDB does not open this database")
+
+    def test_a_current_that_goes_on(self):
+        # It is not read into memory: its beginning says what it is.
+        path = by_leveldb("long-current", 100, 10)
+        name = os.path.join(path, "CURRENT")
+        whole = read(name)
+        os.truncate(name, 3 << 30)
+        done = command("verify", path, **limited(1000))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("CURRENT is longer than 64 KiB, and is not read", done.stdout)
+        # LevelDB opens what is before a zero.
+        written("long-current/CURRENT", whole[:-1] + bytes(60_000) + b"\n")
+        self.assertEqual(command("verify", path).returncode, 0)
 
     def test_a_manifest_with_zeros_in_it(self):
         # As by a log that was mapped into memory, and prepared with zeros.
@@ -3346,6 +3370,47 @@ class Contents(unittest.TestCase):
         self.assertEqual([line for line in before if line in after], after)
         done = command("get", path, before[0]["key"].decode())
         self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def test_entries_that_leveldb_does_not_know(self):
+        # As verify calls them damaged, and LevelDB's Get: `corrupted key`.
+        stored = lambda key: tables.internal(key, kind=2 if key.endswith(b"7") else 1)
+        for short in False, True:
+            if short:
+                stored = lambda key: key[-7:] if key.endswith(b"7") else tables.internal(b"x" + key)
+            data = table(keys(0, 40), stored_as=stored)
+            path = database("contents-kinds", (1, 5, data, b"\0", b"\xff"))
+            self.assertEqual(command("verify", path).returncode, 1)
+            lines, told = self.dump(path, status=1)
+            found = [line["key"][short:] for line in lines]
+            self.assertEqual(found, [key for key in keys(0, 40) if not key.endswith(b"7")])
+            self.assertEqual(told.count("data block at byte"), 2, told)
+            self.assertEqual(command("get", path, "key00000007").returncode, 2)
+            if not short:
+                done = command("probe", path, "key00000007")
+                self.assertEqual((done.returncode, "found: " in done.stdout), (1, False), done.stdout)
+        # In a table of RocksDB they are a limit of ours.
+        path = written("contents-kinds.ldb", table(keys(0, 40), other_name="rocksdb.properties",
+                                                   stored_as=lambda key: tables.internal(key, kind=2)))
+        lines, told = self.dump(path, status=2)
+        self.assertEqual(lines, [])
+
+    def test_the_limit_is_the_end(self):
+        # What lies behind it is not read.
+        path = written("contents-limit.ldb", table(keys(0, 60)))
+        with open(path, "r+b") as file:
+            file.seek(tables.Table(read(path)).blocks[1][0])
+            file.write(b"!")
+        first, told = self.dump("--limit", 20, path)
+        self.assertEqual((len(first), told), (20, ""))
+        self.assertIn("checksum mismatch", self.dump("--limit", 21, path, status=1)[1])
+
+    def test_a_manifest_that_cannot_be_read_here(self):
+        path = by_leveldb("contents-pipe", 100, 100)
+        os.remove(os.path.join(path, "CURRENT"))
+        os.mkfifo(os.path.join(path, "CURRENT"))
+        self.assertEqual(command("verify", path).returncode, 2)
+        lines, told = self.dump(path, status=2)
+        self.assertEqual(len(lines), 100)
 
     def test_a_damaged_log(self):
         path = folder("contents-log")
