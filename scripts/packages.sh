@@ -54,7 +54,8 @@ cinstall() {
     fail "cmake and cargo-c install different files"
   quietly cmake -S . -B "$built/ctest" -G Ninja -DCMAKE_INSTALL_LIBDIR=lib \
     -DLEVELDB_BLOOM_BUILD_TESTS=ON "-DLEVELDB_BLOOM_INSTALLED=$built/cargo-tree"
-  ctest --test-dir "$built/ctest" -j "$(nproc)" --output-on-failure --no-tests=error -R consumers
+  # Without the test that would install a copy first.
+  ctest --test-dir "$built/ctest" --output-on-failure --no-tests=error -R '^consumers.consumers$' --fixture-exclude-any .
 }
 
 debian() {

@@ -14,10 +14,10 @@ usage: scripts/supply_chain.sh [--quick] [--write] [--help]
                  tests
   other systems  the core builds for macOS, Windows, FreeBSD, Android and machines without a system
   cargo-deny     licences, sources and advisories of every dependency (deny.toml)
-  API            the public Rust API is docs/public-api.txt, so that a change is seen in review
+  API            the public Rust API is packaging/public-api.txt, so that a change is seen in review
 
   --quick        all but the last two, whose tools take minutes to build
-  --write        writes docs/public-api.txt
+  --write        writes packaging/public-api.txt
 TEXT
 }
 
@@ -82,6 +82,6 @@ step "API"
 cargo_tool cargo-public-api 0.52.0
 RUSTUP_TOOLCHAIN=$(rustup show active-toolchain | cut -d' ' -f1) RUSTC_BOOTSTRAP=1 cargo public-api \
   -p leveldb-bloom --omit blanket-impls --color never >"$target/public-api.txt"
-[ -z "$write" ] || cp "$target/public-api.txt" docs/public-api.txt
-diff -u docs/public-api.txt "$target/public-api.txt" ||
+[ -z "$write" ] || cp "$target/public-api.txt" packaging/public-api.txt
+diff -u packaging/public-api.txt "$target/public-api.txt" ||
   fail "The public Rust API changed. If that is meant: scripts/supply_chain.sh --write"
