@@ -210,6 +210,16 @@ def test_no_leveldb(ran, preloaded, settings):
     assert re.search(f"binding file .*/plyvel/.* to {settings.shared} ", who)
 
 
+def test_no_leveldb_in_a_script(ran, settings, tmp_path):
+    """As the shims of version managers are: what is looked at is the interpreter, and that is said."""
+    script = tmp_path / "python3"
+    script.write_text(f'#!/bin/bash\nexec {settings.python} "$@"\n')
+    script.chmod(0o755)
+    done = ran(script, "-c", "")
+    assert f"{script} is a script, which /bin/bash runs. /bin/bash is not linked with a LevelDB." in done.stderr
+    assert "starts a program that has one" in done.stderr
+
+
 def test_policy_that_nobody_uses(ran, settings):
     done = ran(settings.python, "-c",
                "import ctypes; ctypes.CDLL(None).leveldb_filterpolicy_create_bloom(10)")
@@ -229,6 +239,8 @@ def test_no_program(refused, tmp_path):
     refused(126, "is neither an ELF program nor a script", file)
     file.write_text("#!/no/interpreter\n")
     refused(127, "/no/interpreter: there is no such program", file)
+    file.write_text("#!\n")
+    refused(126, "is neither an ELF program nor a script", file)
 
 
 def test_static_program(refused, compiler, tmp_path):

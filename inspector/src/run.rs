@@ -119,7 +119,7 @@ fn start(args: &Run) -> Result<ExitCode, Refused> {
             "the statistics are on stderr, as LEVELDB_BLOOM_STATS says.".into()
         } else {
             answered::by(&statistics, written_before)
-                .unwrap_or_else(|| answered::why_not(&executable))
+                .unwrap_or_else(|| answered::why_not(program::found(program).ok(), &executable))
         };
         let _ = writeln!(io::stderr(), "leveldb-bloom: {said}");
     }

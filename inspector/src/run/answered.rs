@@ -83,8 +83,14 @@ fn list(all: impl Iterator<Item = String>) -> String {
     all.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Why no policy was ours, as far as the program's file and its libraries show it.
-pub fn why_not(executable: &Path) -> String {
+/// Why no policy was ours, as far as the file that the kernel runs for the program and its libraries show it.
+pub fn why_not(program: Option<PathBuf>, executable: &Path) -> String {
+    let script = match program.filter(|program| program != executable) {
+        Some(script) => {
+            format!("{} is a script, which {} runs. ", path(&script), path(executable))
+        }
+        None => String::new(),
+    };
     let mut files = vec![executable.to_path_buf()];
     files.extend(libraries(executable));
     let asks = |file: &&PathBuf| Elf::read(file).is_ok_and(|elf| elf.asks);
@@ -106,13 +112,14 @@ pub fn why_not(executable: &Path) -> String {
         )
     } else {
         format!(
-            "{} is not linked with a LevelDB. If it loads one later, as Python and Node do, then most \
-             likely it set no bloom filter; or that LevelDB is bound to itself. To see who is asked: \
+            "{} is not linked with a LevelDB. If it loads one later, as Python and Node do, or starts a program \
+             that has one, then most likely no bloom filter was set; or that LevelDB is bound to itself. To see \
+             who is asked: \
              LD_DEBUG=bindings leveldb-bloom run -- PROGRAM 2>&1 | grep NewBloomFilterPolicyEi",
             path(executable)
         )
     };
-    format!("nothing was asked of our library: {why}")
+    format!("nothing was asked of our library: {script}{why}")
 }
 
 /// The libraries that the program is linked with, as its loader finds them.

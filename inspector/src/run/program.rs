@@ -58,7 +58,8 @@ fn places() -> Vec<PathBuf> {
     folders.iter().flat_map(|folder| names.map(|name| folder.join(name))).collect()
 }
 
-fn found(program: &OsStr) -> Result<PathBuf, Refused> {
+/// The file that a program's name stands for.
+pub fn found(program: &OsStr) -> Result<PathBuf, Refused> {
     which::which(program).map_err(|_| {
         let path = Path::new(program);
         if path.components().count() > 1 && path.exists() {
@@ -81,7 +82,8 @@ pub fn executable(program: &OsStr) -> Result<PathBuf, Refused> {
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or(line);
         let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
-        path = found(&words.next().unwrap_or_default())?;
+        let Some(interpreter) = words.next() else { break };
+        path = found(&interpreter)?;
         if path.file_name() == Some(OsStr::new("env")) {
             let is_program = |word: &OsString| {
                 let word = word.as_encoded_bytes();
