@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use leveldb_bloom::key_may_match;
+use leveldb_bloom::{bloom_hash, key_may_match};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {
@@ -47,13 +47,22 @@ impl Transform {
 
 /// Narrows down which transform fits, from keys that do not match their filters as they are.
 pub struct Search {
-    fitting: Vec<Transform>,
+    fitting: Vec<Fitting>,
     tried: usize,
     /// The bytes of keys that may still be hashed.
     left: u64,
 }
 
-/// So many keys cannot match by chance, at any usual rate of false positives.
+/// A transform, and what speaks for it.
+struct Fitting {
+    transform: Transform,
+    /// The bits that were found set, of different questions: by some transforms all keys become one.
+    bits: usize,
+    /// The last question.
+    last: Option<(u32, u32)>,
+}
+
+/// So many keys, and bits, cannot match by chance, at any usual rate of false positives.
 const ENOUGH: usize = 20;
 const MOST: usize = 2000;
 
@@ -66,7 +75,8 @@ impl Default for Search {
         let suffixes = (1..=32).map(Transform::WithoutLast);
         let prefixes = (1..=32).flat_map(|n| [Transform::WithoutFirst(n), Transform::First(n)]);
         let others = [Transform::Lowercase, Transform::WithoutTrailingSpaces];
-        let fitting = others.into_iter().chain(suffixes).chain(prefixes).collect();
+        let all = others.into_iter().chain(suffixes).chain(prefixes);
+        let fitting = all.map(|transform| Fitting { transform, bits: 0, last: None }).collect();
         Search { fitting, tried: 0, left: HASHED }
     }
 }
@@ -77,14 +87,25 @@ impl Search {
         if self.tried < MOST && len <= self.left && !filter.is_empty() {
             self.tried += 1;
             self.left -= len;
-            self.fitting.retain(|transform| {
-                transform.apply(key).is_some_and(|key| key_may_match(&key, filter))
+            let bits = match filter.last() {
+                Some(&last @ 32..=239) => usize::from(last) / 16 - 1,
+                Some(&probes @ ..=30) => usize::from(probes),
+                _ => 0,
+            };
+            let beginning = bloom_hash(&filter[..filter.len().min(64)]);
+            self.fitting.retain_mut(|it| {
+                let Some(key) = it.transform.apply(key) else { return false };
+                let question = Some((bloom_hash(&key), beginning));
+                it.bits += if it.last == question { 0 } else { bits };
+                it.last = question;
+                key_may_match(&key, filter)
             });
         }
     }
 
     pub fn found(&self) -> Option<Transform> {
-        if self.tried < ENOUGH { None } else { self.fitting.first().copied() }
+        let proven = self.fitting.iter().find(|it| it.bits >= ENOUGH);
+        proven.filter(|_| self.tried >= ENOUGH).map(|it| it.transform)
     }
 }
 
@@ -120,12 +141,32 @@ mod tests {
         assert_eq!(search.found(), None);
     }
 
+    /// By chance a filter matches what keys have in common, and that is all that it was asked.
+    #[test]
+    fn what_all_keys_begin_with_proves_nothing() {
+        let keys: Vec<_> = (0..200).map(|i| format!("key{i:05}")).collect();
+        let filter =
+            FilterPolicy::new(10).create_filter(&["key", "of", "another", "kind"]).unwrap();
+        let mut search = Search::default();
+        keys.iter().for_each(|key| search.mismatch(key.as_bytes(), &filter));
+        assert_eq!(search.found(), None);
+        // In other filters it is a coincidence again.
+        for (i, key) in keys.iter().enumerate() {
+            let filter = FilterPolicy::new(10).create_filter(&["key", &i.to_string()]).unwrap();
+            search.mismatch(key.as_bytes(), &filter);
+        }
+        assert_eq!(search.found(), Some(Transform::WithoutLast(5)));
+    }
+
     #[test]
     fn long_keys_are_tried_as_far_as_that_does_not_take_long() {
         for (len, least, most) in [(500_000, ENOUGH, 100), (5000, MOST, MOST), (20_000_000, 0, 0)] {
-            let (mut search, key) = (Search::default(), vec![b'k'; len]);
+            let (mut search, mut key) = (Search::default(), vec![b'k'; len]);
             // A filter that matches whatever becomes of the keys.
-            (0..MOST).for_each(|_| search.mismatch(&key, &[0xff, 0xff, 1]));
+            for i in 0..MOST {
+                key[..8].copy_from_slice(&i.to_be_bytes());
+                search.mismatch(&key, &[0xff, 0xff, 1]);
+            }
             assert!((least..=most).contains(&search.tried), "{}", search.tried);
             assert_eq!(search.found().is_some(), search.tried >= ENOUGH);
         }
