@@ -486,7 +486,9 @@ impl Context {
             |row: &Row| row.reads_per_missing_get.max(row.expected).max(0.001 * self.per_get);
         let room = match now.encoding {
             // As much as everybody spends.
-            Encoding::None => plain(Encoding::Bloom, 10).map_or(0, |row| row.filter_bytes),
+            encoding if encoding == Encoding::None || now.bits_per_key < 4 => {
+                plain(Encoding::Bloom, 10).map_or(0, |row| row.filter_bytes)
+            }
             _ => now.filter_bytes,
         };
         let has_room = |row: &Row| row.filter_bytes as f64 <= 1.05 * room as f64;
@@ -574,7 +576,9 @@ fn expected(layout: &Layout, encoding: Encoding, bits: i32) -> f64 {
 }
 
 fn reads_of(reads: f64) -> String {
-    if reads >= 0.1 {
+    if reads == 0.0 {
+        "0".into()
+    } else if reads >= 0.1 {
         format!("{reads:.2}")
     } else if reads >= 0.001 {
         format!("{reads:.4}")

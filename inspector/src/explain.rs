@@ -403,22 +403,28 @@ impl Notes<'_> {
         let (bloom, keys) = (&sums.bloom, sums.bloom.keys_checked as f64);
         // Of several settings that make the same filters, the largest is the round one: 9 or 10.
         let set = f64::from(match sums.settings.one() {
-            Some(_) => sums.settings.most.min(MAX_USEFUL_BITS_PER_KEY),
+            Some(least) if sums.settings.most == i32::MAX => least,
+            Some(_) => sums.settings.most,
             None if sums.settings.differ() => return,
             None => bloom.ribbon_bits.max() as i32,
         });
-        let Some(spent) = bloom.spent(true).filter(|spent| set > 0.0 && *spent >= 1.25 * set)
+        let is_more = |spent: &f64| set > 0.0 && *spent >= 1.25 * set && *spent >= set + 1.0;
+        // A table of one block has no fewer, whatever the settings.
+        let Some(spent) =
+            bloom.spent(true).filter(is_more).filter(|_| sums.data_blocks > sums.tables)
         else {
             return;
         };
         let (per_filter, minimum) =
             (bloom.keys_per_filter.mean(), bloom.filters as f64 * 64.0 / keys);
-        let slot = slot_of(&sums);
-        let hold = match ratio(sums.data_blocks as f64, bloom.filters as f64) > 1.5 {
-            true => format!("{slot} of blocks hold"),
-            false => "blocks hold".into(),
+        let (slot, per_slot) = (slot_of(&sums), ratio(keys, sums.slots as f64));
+        let (hold, few) = match ratio(sums.data_blocks as f64, bloom.filters as f64) > 1.5 {
+            true => (format!("{slot} of blocks hold"), per_filter),
+            // Large blocks have many slots, which are empty.
+            false if per_filter > 100.0 => (format!("{slot} of blocks hold"), per_slot),
+            false => ("blocks hold".into(), per_filter),
         };
-        let few = match &*tenths(per_filter) {
+        let few = match &*tenths(few) {
             "1" => "1 key".into(),
             few => format!("{few} keys"),
         };

@@ -2879,6 +2879,19 @@ class Notes(unittest.TestCase):
         shown = re.findall(r"<li(?: class=\"wrong\")?><b>(wrong|wasted)?(?:: )?</b>", read(page).decode())
         self.assertEqual([weight or "note" for weight in shown], weights)
 
+    def test_no_cost_where_nothing_is_to_gain(self):
+        """As many bits as were set, less than a bit more, or tables of one block each."""
+        short = [(key, b"v") for key in keys(0, 2000)]
+        for name, files in (("many-bits", [table(keys(0, 2000), Bloom(1000).create, each=100)]),
+                            ("one-bit", [tables.write([short[:1000], short[1000:]], Bloom(1).create)]),
+                            ("one-key", [table([b"key"]), table([b"kez"])])):
+            notes = self.notes(name, *files)
+            self.assertNotIn("cost", notes)
+        # Where blocks are so large that most slots are empty, it is not for want of keys in a block.
+        values = [(key, b"v" * 300) for key in keys(0, 2000)]
+        notes = self.notes("large-blocks", tables.write([values[:1000], values[1000:]], Bloom().create))
+        self.assertRegex(notes["cost"], r"^10 bits per key cost you 12\.\d here, because 2 KiB of blocks hold only 12\.\d keys;")
+
     def test_few_bits_of_few_keys(self):
         # A key alone has 64 bits, whatever the setting: 1 of 64 absent keys passes.
         blocks = [[(key, b"v" * 3000)] for key in keys(0, 100)]
@@ -3591,6 +3604,14 @@ class Advice(unittest.TestCase):
         row = self.present(advice)
         self.assertEqual((row["encoding"], row["filter_bytes"], row["reads_per_missing_get"]), ("none", 0, 1))
         self.assertIn("NewBloomFilterPolicy(10)", advice["text"])
+
+    def test_few_bits_are_not_all_that_may_be_spent(self):
+        # As inspect says it.
+        path = self.written("random", 5000, 100, 1)
+        self.assertIn("set 10 bits per key", " ".join(command("inspect", path).stdout.split()))
+        self.assertRegex(self.advise(path)["text"], r"of 1 bit per key.* ribbon filters of .*NewBloomFilterPolicy\(10\)")
+        path = self.written("random", 5000, 100, 1000)
+        self.assertNotIn("0.0e0", command("advise", path).stdout)
 
     def test_a_sample_is_enough(self):
         # More than is read.
