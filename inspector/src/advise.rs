@@ -268,7 +268,10 @@ pub fn advise(
         (0, _) => Some(
             "There is no table yet, so that blocks are taken to be as LevelDB makes them by itself",
         ),
-        (_, true) => Some("There are filters which are not such as LevelDB makes for these keys"),
+        (_, true) => Some(
+            "There are filters which could not be read, or are not such as LevelDB makes for these keys",
+        ),
+        _ if seen.filters > 0 && seen.bare => Some("There are filters, but some tables have none"),
         _ => None,
     };
     let present = seen.block_size();

@@ -281,8 +281,10 @@ pub struct Seen {
     pub filters: u64,
     /// The bits per key of ribbon filters, the least and the most.
     pub ribbon: Option<(i32, i32)>,
-    /// There are filters that LevelDB does not make for these keys.
+    /// There are filters that LevelDB does not make for these keys, or that cannot be read.
     pub odd: bool,
+    /// There are tables without filters.
+    pub bare: bool,
     /// What could not be read: blocks, and bytes of tables.
     pub unread_blocks: u64,
     pub unread: u64,
@@ -305,6 +307,7 @@ impl Default for Seen {
             filters: 0,
             ribbon: None,
             odd: false,
+            bare: false,
             unread_blocks: 0,
             unread: 0,
             open: None,
@@ -374,7 +377,17 @@ pub fn read(
         return;
     };
     let number = table.preferred_filters();
-    let bytes = number.and_then(|number| table.read_filters(number).ok());
+    let bytes = number.map(|number| table.read_filters(number));
+    match (&bytes, table.metaindex_error(), table.maker()) {
+        (Some(Err(error)), ..) | (None, Some(error), _) => {
+            told.wrong(&text::path(&found.path), error);
+            seen.odd = true;
+        }
+        (None, None, Some(_)) => seen.odd = true,
+        (None, None, None) => seen.bare = true,
+        (Some(Ok(_)), ..) => {}
+    }
+    let bytes = bytes.and_then(Result::ok);
     let filters = bytes.as_ref().and_then(|bytes| Filters::parse(bytes, 0).ok());
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
     seen.base_lg = filters.map_or(seen.base_lg, |filters| filters.base_lg().min(63));

@@ -3661,6 +3661,19 @@ class Advice(unittest.TestCase):
                                                                  b"key00000000", b"key00000999")))
                 self.assertEqual([row for row in advice["rows"] if row["present"]], [])
                 self.assertIn("not such as LevelDB makes for these keys", advice["text"])
+        # What cannot be read, in part or at all, and in some tables only.
+        sound = table(keys(0, 1000))
+        parts = tables.Table(sound)
+        flipped = lambda at: sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1:]
+        ends = b"key00000000", b"key00000999"
+        for name, *tables_ in (("filters", flipped(parts.filter[0])), ("metaindex", flipped(parts.metaindex[0])),
+                               ("rocksdb", table(keys(0, 1000), policy=None, other_name="rocksdb.properties")),
+                               ("some", sound, table(keys(0, 1000), policy=None))):
+            with self.subTest(name=name):
+                advice = self.advise(database(f"advice-{name}", *((0, 5 + i, each, *ends) for i, each in enumerate(tables_))))
+                self.assertEqual([row for row in advice["rows"] if row["present"]], [])
+                self.assertNotIn("There are no filters", advice["text"])
+                self.assertIn("some tables have none" if name == "some" else "could not be read", advice["text"])
         # The same bits by another name.
         advice = self.advise(written("advice-name.ldb", table(keys(0, 1000), policy="test.Policy")))
         self.assertEqual(self.present(advice)["bits_per_key"], 10)
