@@ -16,7 +16,7 @@ use crate::absent::{Answers, Asked};
 use crate::find::{Everything, Found, find};
 use crate::sample::{self, Asking, Building, Feed, LONGEST, Layout, Seen};
 use crate::source::{self, Told, Wanted};
-use crate::sums::ratio;
+use crate::sums::{Settings, ratio};
 use crate::text::{BOLD, bytes, capitalised, count, percent, plural, styled, tenths, wrap};
 use crate::{print, print_json, say};
 
@@ -280,7 +280,8 @@ pub fn advise(
     let present_filters = match (seen.filters, seen.ribbon) {
         _ if unknown.is_some() => None,
         (0, _) => Some((Encoding::None, 0)),
-        (_, Some((least, most))) => Some((Encoding::Ribbon, least)).filter(|_| least == most),
+        (_, Some((least, most))) => Some((Encoding::Ribbon, least))
+            .filter(|_| least == most && seen.settings == Settings::default()),
         _ => {
             let most = Some(seen.settings.most).filter(|most| *most < i32::MAX);
             seen.settings.one().map(|least| (Encoding::Bloom, most.unwrap_or(least)))

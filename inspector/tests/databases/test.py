@@ -3674,6 +3674,13 @@ class Advice(unittest.TestCase):
                 self.assertEqual([row for row in advice["rows"] if row["present"]], [])
                 self.assertNotIn("There are no filters", advice["text"])
                 self.assertIn("some tables have none" if name == "some" else "could not be read", advice["text"])
+        # Of both encodings, in the middle of a change.
+        ribbon = Bloom(10, "leveldb_bloom_policy_create_ribbon").create
+        for names in ("bloom", "ribbon"), ("ribbon",):
+            both = {"bloom": sound, "ribbon": table(keys(0, 1000), ribbon)}
+            advice = self.advise(database("advice-both", *((0, 5 + i, both[name], *ends) for i, name in enumerate(names))))
+            there = [(row["encoding"], row["bits_per_key"]) for row in advice["rows"] if row["present"]]
+            self.assertEqual(there, [("ribbon", 10)] if names == ("ribbon",) else [])
         # The same bits by another name.
         advice = self.advise(written("advice-name.ldb", table(keys(0, 1000), policy="test.Policy")))
         self.assertEqual(self.present(advice)["bits_per_key"], 10)
