@@ -9,7 +9,7 @@ use crate::explain::{self, Note};
 use crate::find::{Database, Everything, Place};
 use crate::reports;
 use crate::scan::Report;
-use crate::sums::{Counts, FILL_STEPS, Sums, ratio};
+use crate::sums::{Counts, Sums, ratio};
 use crate::text::{self, bytes, count, percent, plural, tenths};
 use crate::work::name;
 
@@ -108,6 +108,7 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     let Findings { total: sums, data, reports, .. } = findings;
     let (bloom, data, mut figures) = (&sums.bloom, *data, Vec::new());
     let mut add = |name, figure| figures.push((name, figure));
+    add("tables", format!("{}, {}", count(sums.tables), bytes(sums.file_bytes)));
     add("policy", policies(reports));
     let mean = |total: u64, of: u64| bytes(ratio(total as f64, of as f64) as u64);
     let decompressed = match sums.data_blocks - sums.blocks_unread {
@@ -229,22 +230,6 @@ pub fn compressions(sums: &Sums) -> Option<String> {
         ref all => all.iter().map(|(how, n)| format!("{how} ({})", count(**n))).collect(),
     };
     Some(each.join(", "))
-}
-
-/// The rows of the fill histogram, without the empty ones at both ends.
-pub fn fill_rows(sums: &Sums) -> Vec<(String, u64)> {
-    let (fill, width) = (&sums.bloom.fill, 100 / FILL_STEPS);
-    let label = |step: u64| format!("{}-{} %", step * width, (step + 1) * width);
-    (fill.min()..=fill.max()).map(|step| (label(step), fill.get(step))).collect()
-}
-
-pub fn keys_rows(sums: &Sums) -> Vec<(String, u64)> {
-    let ranges = sums.bloom.keys_per_filter.ranges(12);
-    let label = |first, last| match first == last {
-        true => count(first),
-        false => format!("{}-{}", count(first), count(last)),
-    };
-    ranges.into_iter().map(|(first, last, number)| (label(first, last), number)).collect()
 }
 
 /// In two lines where one is wider than the figures below it.

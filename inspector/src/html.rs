@@ -3,13 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::advise::{Advice, Encoding, Row};
-use crate::explain::{self, Weight};
-use crate::figures::{
-    Findings, NEIGHBOURS, RANDOM, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows,
-};
-use crate::manifest::LEVELS;
-use crate::sums::{Counts, Sums, ratio};
-use crate::text::{self, bytes, count, percent, plural, tenths};
+use crate::explain::Weight;
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures};
+use crate::sums::{FILL_STEPS, Sums};
+use crate::text::{self, count, percent, plural};
 
 /// Rows of the list of tables; a report of a hundred thousand would open nowhere.
 const ROWS: usize = 2000;
@@ -17,7 +14,6 @@ const ROWS: usize = 2000;
 const STYLE: &str = include_str!("report.css");
 
 pub fn page(findings: &Findings) -> String {
-    let total = &findings.total;
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -34,18 +30,18 @@ pub fn page(findings: &Findings) -> String {
             let _ = writeln!(page, "<p class=\"soft\">{}</p>", escape(&path));
         }
     }
-    if let Some(why) = findings.nothing() {
+    let nothing = findings.nothing();
+    if let Some(why) = nothing {
         let _ = writeln!(page, "<p>{why}</p>");
-        page += &notes(findings);
-    } else {
-        page += &tiles(total, findings.data);
-        page += &notes(findings);
-        page += &plots(findings);
-        page += "<h2>In all</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
+    }
+    page += &notes(findings);
+    if nothing.is_none() {
+        page += "<h2>Figures</h2>\n<div class=\"panel\"><table class=\"figures\">\n";
         for (label, figure) in figures(findings) {
             let _ = writeln!(page, "<tr><td>{label}<td>{}", escape(&figure));
         }
         page += "</table></div>\n";
+        page += &plots(findings);
     }
     if !findings.reports.is_empty() {
         page += &tables(findings);
@@ -61,39 +57,6 @@ pub fn page(findings: &Findings) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-fn tiles(total: &Sums, data: bool) -> String {
-    let bloom = &total.bloom;
-    let mut tiles = vec![
-        (plural(total.tables, "table", "tables"), bytes(total.file_bytes)),
-        (bytes(total.filter_block_bytes), "in filters".into()),
-    ];
-    if bloom.filters > 0 {
-        let set = explain::bits_of(total);
-        tiles.push(match bloom.spent(data) {
-            Some(spent) => (format!("{} bits per key", tenths(spent)), format!("spent; {set} set")),
-            None => ("not known".into(), format!("bits per key spent; {set} set")),
-        });
-        let estimated = percent(bloom.estimated());
-        tiles.push(match bloom.measured() {
-            None => (estimated, "false positives, estimated".into()),
-            Some(pass) => (percent(pass), format!("of {RANDOM} pass; {estimated} estimated")),
-        });
-        let near = bloom.neighbours();
-        tiles.extend(near.map(|pass| (percent(pass), format!("of {NEIGHBOURS} pass"))));
-        if data {
-            tiles.push((
-                tenths(bloom.keys_per_filter.mean()),
-                format!("keys per filter; {} in all", count(bloom.keys_checked)),
-            ));
-        }
-    }
-    let tile = |(figure, label): (String, String)| {
-        let (figure, label) = (escape(&figure), escape(&label));
-        format!("<div class=\"tile\"><b>{figure}</b><span>{label}</span></div>\n")
-    };
-    format!("<div class=\"tiles\">\n{}</div>\n", tiles.into_iter().map(tile).collect::<String>())
 }
 
 fn notes(findings: &Findings) -> String {
@@ -122,30 +85,41 @@ fn notes(findings: &Findings) -> String {
 
 fn plots(findings: &Findings) -> String {
     let (total, mut panels) = (&findings.total, Vec::new());
-    if total.bloom.filters == 0 {
-        return String::new();
-    }
     if total.bloom.bloom_bits > 0 {
-        let rows = fill_rows(total);
-        panels.push(("Filters by fill", bars("share of bits set", "filters", &rows, count)));
+        panels.push(("Filters by fill", bars("share of bits set", &fill_rows(total))));
     }
-    if findings.data {
-        panels.push(("Filters by keys", bars("keys", "filters", &keys_rows(total), count)));
-        let used = findings.reports.iter().filter(|report| report.place.is_used());
-        panels.push(("Where the bits of a key go", split(&explain::with_filters(used))));
+    if findings.data && total.bloom.filters > 0 {
+        panels.push(("Filters by keys", bars("keys", &keys_rows(total))));
     }
     if let Some(advice) = &findings.advice {
         panels.push(("Other settings, tried on these keys", advised(advice)));
     }
-    panels.push(("Filter bytes by level", levels(findings)));
-    let mut text = String::from("<h2>Plots</h2>\n<div class=\"plots\">\n");
-    for (title, plot) in panels.into_iter().filter(|(_, plot)| !plot.is_empty()) {
-        let _ = writeln!(
-            text,
-            "<section class=\"panel\" tabindex=\"0\" aria-label=\"{title}\"><h3>{title}</h3>\n{plot}</section>"
-        );
+    if panels.is_empty() {
+        return String::new();
     }
-    text + "</div>\n"
+    let panel = |(title, plot): (&str, String)| {
+        format!(
+            "<section class=\"panel\" tabindex=\"0\" aria-label=\"{title}\"><h3>{title}</h3>\n{plot}</section>\n"
+        )
+    };
+    let panels: String = panels.into_iter().map(panel).collect();
+    format!("<h2>Plots</h2>\n<div class=\"plots\">\n{panels}</div>\n")
+}
+
+/// The rows of the fill histogram, without the empty ones at both ends.
+fn fill_rows(sums: &Sums) -> Vec<(String, u64)> {
+    let (fill, width) = (&sums.bloom.fill, 100 / FILL_STEPS);
+    let label = |step: u64| format!("{}-{} %", step * width, (step + 1) * width);
+    (fill.min()..=fill.max()).map(|step| (label(step), fill.get(step))).collect()
+}
+
+fn keys_rows(sums: &Sums) -> Vec<(String, u64)> {
+    let ranges = sums.bloom.keys_per_filter.ranges(12);
+    let label = |first, last| match first == last {
+        true => count(first),
+        false => format!("{}-{}", count(first), count(last)),
+    };
+    ranges.into_iter().map(|(first, last, number)| (label(first, last), number)).collect()
 }
 
 const WIDTH: f64 = 480.0;
@@ -157,10 +131,10 @@ const TOP: f64 = 26.0;
 const AXIS: f64 = HEIGHT - BOTTOM;
 const BELOW: f64 = AXIS + 16.0;
 
-fn svg(height: f64, said: &str, drawing: &str) -> String {
+fn svg(said: &str, drawing: &str) -> String {
     let said = escape(said);
     format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{said}\">\n{drawing}</svg>\n"
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{said}\">\n{drawing}</svg>\n"
     )
 }
 
@@ -189,12 +163,13 @@ fn key(entries: &[(&str, String)]) -> String {
     format!("<p class=\"key\">{}</p>\n", entries.iter().map(entry).collect::<String>())
 }
 
-fn bars(across: &str, up: &str, rows: &[(String, u64)], show: impl Fn(u64) -> String) -> String {
+/// How many filters each row has.
+fn bars(across: &str, rows: &[(String, u64)]) -> String {
     let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1);
     // Few bars are no wider than five.
     let room = (WIDTH - LEFT - 8.0) / rows.len().max(5) as f64;
-    let mut drawing = axes(across, up) + &line(AXIS, "");
-    drawing += &label(LEFT - 6.0, TOP + 10.0, "end", &show(most));
+    let mut drawing = axes(across, "filters") + &line(AXIS, "");
+    drawing += &label(LEFT - 6.0, TOP + 10.0, "end", &count(most));
     // Labels that would touch are left out.
     let longest = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0) as f64;
     let every = (longest * 11.0 / room).ceil().max(1.0) as usize;
@@ -202,7 +177,7 @@ fn bars(across: &str, up: &str, rows: &[(String, u64)], show: impl Fn(u64) -> St
     for (i, (name, number)) in rows.iter().enumerate() {
         let tall = *number as f64 / most as f64 * (AXIS - TOP);
         let x = LEFT + room * i as f64;
-        let title = escape(&format!("{name}: {}", show(*number)));
+        let title = escape(&format!("{name}: {}", count(*number)));
         let _ = writeln!(
             drawing,
             "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{tall:.1}\" rx=\"2\" fill=\"var(--bar)\">\
@@ -216,7 +191,7 @@ fn bars(across: &str, up: &str, rows: &[(String, u64)], show: impl Fn(u64) -> St
         }
         told.push(title);
     }
-    svg(HEIGHT, &format!("{up} by {across}: {}", told.join("; ")), &drawing)
+    svg(&format!("filters by {across}: {}", told.join("; ")), &drawing)
 }
 
 /// What other settings give, by the bits that they spend.
@@ -238,8 +213,8 @@ fn advised(advice: &Advice) -> String {
     let (mut names, mut told) = (Vec::new(), Vec::new());
     for (name, encoding, appended, colour) in [
         ("LevelDB's", Encoding::Bloom, false, "var(--bar)"),
-        ("LevelDB's, a byte appended", Encoding::Bloom, true, "var(--bar4)"),
-        ("ribbon", Encoding::Ribbon, false, "var(--bar3)"),
+        ("LevelDB's, a byte appended", Encoding::Bloom, true, "var(--bar3)"),
+        ("ribbon", Encoding::Ribbon, false, "var(--bar2)"),
     ] {
         let wanted = (encoding, appended, size);
         let is_of = |row: &&Row| (row.encoding, row.appended_byte, row.block_size) == wanted;
@@ -264,56 +239,7 @@ fn advised(advice: &Advice) -> String {
         names.push(("var(--ink)", format!("what is there, {}", percent(pass(row)))));
     }
     let text = escape(&advice.text);
-    format!(
-        "{}{}<p class=\"soft\">{text}</p>\n",
-        svg(HEIGHT, &told.join("; "), &drawing),
-        key(&names)
-    )
-}
-
-/// Bits of a key: those of the filters, k, offsets.
-fn split(total: &Sums) -> String {
-    let (bloom, keys) = (&total.bloom, total.bloom.keys_checked as f64);
-    if keys == 0.0 {
-        return String::new();
-    }
-    let parts = [
-        ("bits of filters", bloom.bits, "var(--bar)"),
-        ("the last byte", bloom.filters * 8, "var(--bar2)"),
-        ("offsets of filters", (total.slots - total.empty_slots) * 32, "var(--bar3)"),
-        ("offsets of empty slots", total.empty_slots * 32, "var(--bar4)"),
-    ];
-    let (mut drawing, mut at, mut names) = (String::new(), 0.0, Vec::new());
-    for (name, bits, colour) in parts {
-        let wide = ratio(bits as f64, bloom.block_bytes as f64 * 8.0) * WIDTH;
-        let text = format!("{name} {}", tenths(bits as f64 / keys));
-        let _ = writeln!(
-            drawing,
-            "<rect x=\"{at:.1}\" y=\"0\" width=\"{wide:.1}\" height=\"48\" fill=\"{colour}\"><title>{text}</title></rect>"
-        );
-        names.push((colour, text));
-        at += wide;
-    }
-    let told: Vec<_> = names.iter().map(|(_, text)| &**text).collect();
-    svg(48.0, &format!("bits of a key: {}", told.join(", ")), &drawing) + &key(&names)
-}
-
-fn levels(findings: &Findings) -> String {
-    let mut levels = Counts::default();
-    for report in &findings.reports {
-        if let Some(level) = report.place.level() {
-            levels.count_times(level.into(), report.sums.filter_block_bytes);
-        }
-    }
-    if levels.0.is_empty() {
-        return String::new();
-    }
-    // Of goleveldb's others only those in use: a MANIFEST may name any number.
-    for level in 0..levels.max().min(LEVELS.into()) {
-        levels.count_times(level, 0);
-    }
-    let rows: Vec<_> = levels.0.iter().map(|(level, sum)| (level.to_string(), *sum)).collect();
-    bars("level", "bytes of filters", &rows, bytes)
+    format!("{}{}<p class=\"soft\">{text}</p>\n", svg(&told.join("; "), &drawing), key(&names))
 }
 
 fn tables(findings: &Findings) -> String {

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::advise::{DEFAULT_OPEN_FILES, advise};
 use crate::explain::{Note, Weight};
-use crate::figures::{Findings, TABLE_COLUMNS, describe, figures, fill_rows, keys_rows};
+use crate::figures::{Findings, TABLE_COLUMNS, describe, figures};
 use crate::find::{Database, Everything, find};
 use crate::html;
 use crate::reports::{self, problems};
 use crate::scan::{Format, Options, Report};
 use crate::source::Told;
 use crate::sums::{FILL_STEPS, Sums};
-use crate::text::{self, BAD, BOLD, WASTED, histogram, plural, styled, wrap};
+use crate::text::{self, BAD, BOLD, WASTED, plural, styled, wrap};
 use crate::work::scan_all;
 use crate::{Lazy, print, print_json};
 
@@ -170,7 +170,6 @@ fn to_text(findings: &Findings, all: bool) -> String {
             for (label, figure) in figures(findings) {
                 let _ = writeln!(text, "  {label:<17} {figure}");
             }
-            text += &histograms(&findings.total, findings.data);
             text += "\n";
         }
         text += &tables(findings, all);
@@ -186,20 +185,6 @@ fn to_text(findings: &Findings, all: bool) -> String {
             Weight::Note => ("-", BOLD),
         };
         text += &wrap(&note.text, &format!("{mark} ")).replacen(mark, &styled(style, mark), 1);
-    }
-    text
-}
-
-fn histograms(sums: &Sums, data: bool) -> String {
-    if sums.bloom.filters == 0 {
-        return String::new();
-    }
-    let mut text = match sums.bloom.bloom_bits {
-        0 => String::new(),
-        _ => format!("\nFilters by fill\n{}", histogram(&fill_rows(sums))),
-    };
-    if data {
-        let _ = write!(text, "\nFilters by keys\n{}", histogram(&keys_rows(sums)));
     }
     text
 }

@@ -91,19 +91,6 @@ pub fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A line of blocks, `share` of `width`, to an eighth of a block.
-pub fn bar(share: f64, width: usize) -> String {
-    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
-    let mut bar = "█".repeat(eighths / 8);
-    bar.extend(
-        [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'].get(eighths % 8).filter(|_| eighths % 8 > 0),
-    );
-    if eighths == 0 && share > 0.0 {
-        bar.push('▏');
-    }
-    bar
-}
-
 /// For a terminal that has colours; `print` takes them off for others.
 pub fn styled(style: anstyle::Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
@@ -112,27 +99,6 @@ pub fn styled(style: anstyle::Style, text: &str) -> String {
 pub const BOLD: anstyle::Style = anstyle::Style::new().bold();
 pub const BAD: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 pub const WASTED: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
-
-/// Lines of a label, a bar and a count each; rows without anything in them become one of dots.
-pub fn histogram(rows: &[(String, u64)]) -> String {
-    let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-    let width = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    let mut empty = false;
-    for (label, number) in rows {
-        if *number == 0 {
-            if !empty {
-                let _ = writeln!(text, "  {:>width$}", "...");
-            }
-            empty = true;
-            continue;
-        }
-        empty = false;
-        let bar = bar(*number as f64 / most as f64, 40);
-        let _ = writeln!(text, "  {label:>width$}  {bar:<40}  {}", count(*number));
-    }
-    text
-}
 
 /// `text` in lines that the terminal has room for, or of 100 where there is none; the first after
 /// `first`, the others after as many spaces.
@@ -191,10 +157,5 @@ mod tests {
     fn lines_wrap() {
         assert_eq!(wrap_to(7, "aa bb cc", "- "), "- aa bb\n  cc\n");
         assert_eq!(wrap_to(5, "abcdefghij k", "- "), "- abcdefghij\n  k\n");
-        assert_eq!(bar(0.5, 4), "██");
-        let rows = [("a", 2), ("b", 0), ("c", 0), ("d", 1)].map(|(label, n)| (label.to_owned(), n));
-        assert_eq!(histogram(&rows).lines().count(), 3);
-        assert_eq!(bar(0.0, 4), "");
-        assert_eq!(bar(0.001, 4), "▏");
     }
 }
