@@ -3,7 +3,7 @@
 //! ```text
 //! paths -> find (+ manifest, ranges) -> work -> scan, a table at a time -> sums -> explain -> figures -> inspect
 //!                                                |                          \-> reports -> verify       \-> html
-//!                                                \-> file, codec (reading), hashes, absent, transform (asking)
+//!                                                \-> file, codec (reading), absent, transform (asking)
 //! ```
 
 #![forbid(unsafe_code)]
@@ -18,7 +18,6 @@ mod figures;
 mod file;
 mod find;
 mod get;
-mod hashes;
 mod html;
 mod inspect;
 mod log;

@@ -64,30 +64,8 @@ impl Stored {
         self.sequence = sequence;
     }
 
-    /// [`set`](Self::set) to a key that has the first `shared` bytes of this one, or of the 8
-    /// behind it.
-    pub fn go_on(&mut self, user_key: &[u8], sequence: u64, shared: usize) {
-        let shared = self.shared_with(user_key, shared);
-        self.user_key.truncate(shared);
-        self.user_key.extend_from_slice(&user_key[shared..]);
-        self.sequence = sequence;
-    }
-
     pub fn cmp_to(&self, user_key: &[u8], sequence: u64) -> Ordering {
-        self.cmp_key(user_key, 0).then(sequence.cmp(&self.sequence))
-    }
-
-    /// How the key compares with one as in [`go_on`](Self::go_on).
-    pub fn cmp_key(&self, user_key: &[u8], shared: usize) -> Ordering {
-        let shared = self.shared_with(user_key, shared);
-        self.user_key[shared..].cmp(&user_key[shared..])
-    }
-
-    /// Without the 8 bytes. A short key is copied and compared as a whole at least as fast.
-    fn shared_with(&self, user_key: &[u8], shared: usize) -> usize {
-        const SHORT: usize = 64;
-        let len = self.user_key.len().min(user_key.len());
-        if len < SHORT { 0 } else { shared.min(len) }
+        (*self.user_key).cmp(user_key).then(sequence.cmp(&self.sequence))
     }
 }
 

@@ -1,11 +1,8 @@
 //! In which tables a Get looks for a key: in those whose range has it, by the MANIFEST. A key that
 //! its table holds elsewhere is lost, although filter and block are sound.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use leveldb_bloom_table::Comparison;
 
 use crate::manifest::{BYTEWISE, LiveTable, Stored, Version};
 use crate::text::key;
@@ -34,55 +31,22 @@ pub enum Miss {
     Elsewhere,
 }
 
-/// A walk over a block's keys, beside a range: each is compared only as far as it is not that
-/// before.
-pub struct Walk<'r> {
-    never: bool,
-    smallest: Comparison<'r>,
-    largest: Comparison<'r>,
-    after: Option<(Comparison<'r>, u64)>,
-    up_to: Option<Comparison<'r>>,
-}
-
-impl Walk<'_> {
-    /// Why a Get goes past this write of a key, if it does. Its first `shared` bytes are those of
-    /// the key before, as [`Comparison::next`] has it.
-    pub fn misses(&mut self, user_key: &[u8], sequence: u64, shared: usize) -> Option<Miss> {
-        // All of them, so that each knows the key before.
-        let with = |it: &mut Comparison<'_>| it.next(user_key, shared);
-        let (smallest, largest) = (with(&mut self.smallest), with(&mut self.largest));
-        let up_to = self.up_to.as_mut().map(with);
-        let after = self.after.as_mut().map(|(it, last)| with(it).then((*last).cmp(&sequence)));
-        if smallest.is_lt() {
+impl Range {
+    /// Why a Get goes past this write of a key, if it does.
+    pub fn misses(&self, user_key: &[u8], sequence: u64) -> Option<Miss> {
+        let is_after = |it: &Arc<Stored>| it.cmp_to(user_key, sequence).is_lt();
+        if *user_key < *self.smallest.user_key {
             Some(Miss::Before)
-        } else if largest.is_gt() {
+        } else if *user_key > *self.largest.user_key {
             Some(Miss::Behind)
         } else if self.never
-            || after.is_some_and(Ordering::is_le)
-            || up_to.is_some_and(Ordering::is_gt)
+            || !self.after.as_ref().is_none_or(is_after)
+            || self.up_to.as_ref().is_some_and(|it| *user_key > *it.user_key)
         {
             Some(Miss::Elsewhere)
         } else {
             None
         }
-    }
-}
-
-impl Range {
-    /// Begins with the first entry of a block.
-    pub fn walk(&self) -> Walk<'_> {
-        Walk {
-            never: self.never,
-            smallest: Comparison::with(&self.smallest.user_key),
-            largest: Comparison::with(&self.largest.user_key),
-            after: self.after.as_ref().map(|it| (Comparison::with(&it.user_key), it.sequence)),
-            up_to: self.up_to.as_ref().map(|it| Comparison::with(&it.user_key)),
-        }
-    }
-
-    /// Why a Get goes past this write of a key, if it does.
-    pub fn misses(&self, user_key: &[u8], sequence: u64) -> Option<Miss> {
-        self.walk().misses(user_key, sequence, 0)
     }
 
     /// A miss in words.

@@ -13,7 +13,6 @@ use crate::absent::{Absent, Answers, Keys};
 use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Found, Place, has_name_of_table};
-use crate::hashes::Hashes;
 use crate::manifest::Stored;
 use crate::printable::printable;
 use crate::ranges::Range;
@@ -278,7 +277,6 @@ struct Scan {
     search: Search,
     absent: Absent,
     keys: Keys,
-    hashes: Hashes,
     /// The filter of the blocks being read, and how many entries they have so far; `None` where a
     /// block could not be read.
     group: Option<(u64, Option<u64>)>,
@@ -471,8 +469,7 @@ impl Scan {
         let mut first = true;
         let collect = self.options.absent > 0 && filter.is_some();
         let range = self.range.clone();
-        let mut walk = range.as_ref().map(|range| range.walk());
-        self.hashes.begin();
+        let mut len = 0;
         while let Some(entry) = entries.next()? {
             let expected = |what| Error {
                 part: Part::Data,
@@ -480,6 +477,12 @@ impl Scan {
                 inside: Some(entry.at as u64),
                 kind: Kind::Expected(what),
             };
+            // A block may hold more keys than anybody can look at whole.
+            len += entry.key.len() as u64;
+            if len / MAX_EXPANSION > block.entries_len() as u64 {
+                let (part, offset, inside) = (Part::Data, block.offset(), Some(entry.at as u64));
+                return Err(Error { part, offset, inside, kind: Kind::KeysExpand { len } });
+            }
             let Some(key) = keys.parse(entry.key) else {
                 return Err(expected("a key of at least 8 bytes, as databases write"));
             };
@@ -492,10 +495,9 @@ impl Scan {
             self.report.sums.entries += 1;
             self.report.sums.deletions += u64::from(deletion);
             if self.report.bytewise {
-                let of_keys = self.previous.cmp_key(key.user_key, entry.shared);
-                let order = of_keys.then(key.sequence.cmp(&self.previous.sequence));
-                self.report.bytewise = of_keys.is_le();
-                self.previous.go_on(key.user_key, key.sequence, entry.shared);
+                let order = self.previous.cmp_to(key.user_key, key.sequence);
+                self.report.bytewise = *self.previous.user_key <= *key.user_key;
+                self.previous.set(key.user_key, key.sequence);
                 if self.must_be_bytewise && order.is_gt() {
                     return Err(expected("a key that is not before the one before it"));
                 }
@@ -516,8 +518,8 @@ impl Scan {
                 why,
             };
             let mut is_outside = false;
-            if let (Some(range), Some(walk)) = (&range, &mut walk) {
-                if let Some(miss) = walk.misses(key.user_key, key.sequence, entry.shared) {
+            if let Some(range) = &range {
+                if let Some(miss) = range.misses(key.user_key, key.sequence) {
                     is_outside = true;
                     self.report.sums.keys_outside += 1;
                     if self.outside.len() < self.options.keep {
@@ -539,14 +541,7 @@ impl Scan {
                 self.keys.push(key.user_key, &[]);
             }
             self.report.sums.bloom.keys_checked += 1;
-            let may_match = self.hashes.may_match(key.user_key, entry.shared, filter);
-            // Long keys of ever other lengths, each of which has to be hashed as a whole.
-            let len = self.hashes.hashed();
-            if len / MAX_EXPANSION > block.entries_len() as u64 {
-                let (part, offset, inside) = (Part::Data, block.offset(), Some(entry.at as u64));
-                return Err(Error { part, offset, inside, kind: Kind::KeysExpand { len } });
-            }
-            if !may_match {
+            if !key_may_match(key.user_key, filter) {
                 self.report.sums.bloom.keys_lost += 1;
                 self.report.lost_twice += u64::from(is_outside);
                 self.search.mismatch(key.user_key, filter);

@@ -93,8 +93,8 @@ pub struct Entry<'a> {
 ///
 /// The walk takes the time of the block's bytes. All keys together may take far more room than
 /// those: a key of a megabyte and a hundred thousand that share all but its end are a block that
-/// LevelDB may write, and one that whoever wants to take our time makes. So nobody looks at whole
-/// keys, one after another, but at what is behind [`Entry::shared`], as [`Comparison`] does.
+/// LevelDB may write, and one that whoever wants to take our time makes. So look only at what is
+/// behind [`Entry::shared`], as [`Comparison`] does, or give up at [`MAX_EXPANSION`].
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     block: Block<'a>,
@@ -104,8 +104,8 @@ pub struct Entries<'a> {
     key: Vec<u8>,
 }
 
-/// Who has to look at whole keys all the same gives up where they take this many times the room of
-/// their block. LevelDB has no such limit.
+/// Whoever looks at whole keys gives up where they take this many times the room of their block.
+/// LevelDB has no such limit.
 pub const MAX_EXPANSION: u64 = 1024;
 
 /// Of a shorter key what it shares with the one before is not worth a look.
