@@ -506,10 +506,9 @@ impl Notes<'_> {
             self.note("vanished", text);
         }
         let worth = reports::worth_of_named(self.used.iter().copied());
-        let here = self.unused.iter().filter(|report| !report.vanished);
-        let entries = reports::sums(self.unused.iter().copied()).entries;
-        let places = here.map(|report| report.place);
-        let mut fate = reports::fate_of_unused(places, self.findings.data.then_some(entries));
+        let unused = reports::sums(self.unused.iter().copied());
+        let entries = self.findings.data.then_some(unused.entries);
+        let mut fate = reports::fate_of_unused(unused.tables, entries);
         if !fate.is_empty() {
             fate += " No figure here counts such a table, and what is wrong in it is no error.";
         }

@@ -249,7 +249,7 @@ fn table_row(report: &Report, name: String, data: bool) -> [String; 9] {
     let (sums, bloom) = (&report.sums, &report.sums.bloom);
     let level = match report.place {
         Place::Level(level) => level.to_string(),
-        Place::Unused | Place::Stray | Place::Named => "unused".into(),
+        Place::Unused | Place::Named => "unused".into(),
         Place::Unknown => "?".into(),
     };
     if report.vanished {

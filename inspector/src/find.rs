@@ -157,13 +157,11 @@ pub struct Found {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     Level(u32),
-    /// In the folder, and not in the MANIFEST: it is being written, or about to be deleted.
+    /// In the folder, and not in the MANIFEST: it is being written, about to be deleted, or a copy
+    /// under another name.
     Unused,
-    /// In the folder, and of no concern to LevelDB, which neither reads nor deletes it: a copy
-    /// under a name of somebody's own.
-    Stray,
-    /// Either of these, and somebody wants to know about this very table. One without a footer
-    /// becomes `Unused` once that is seen, since LevelDB may be writing it.
+    /// The same, and somebody wants to know about this very table. One without a footer becomes
+    /// `Unused` once that is seen, since LevelDB may be writing it.
     Named,
     /// There is no MANIFEST to ask.
     #[default]
@@ -180,7 +178,7 @@ impl Place {
 
     /// It counts: LevelDB reads it, as far as is known, or somebody named it.
     pub fn is_used(self) -> bool {
-        !matches!(self, Place::Unused | Place::Stray)
+        self != Place::Unused
     }
 }
 
@@ -409,18 +407,10 @@ fn add_table(
     let number = number_of(&path).filter(|_| !is_second);
     let version = database.and_then(|database| database.version.as_ref().ok());
     let table = version.and_then(|version| version.tables.get(&number?));
-    let place = match version {
-        None if is_second => Place::Stray,
-        None => Place::Unknown,
-        Some(version) => {
-            // LevelDB reads its tables by the names that it gives, and deletes by any number.
-            let deleted = || taken_for(&path).is_some_and(|it| !version.tables.contains_key(&it));
-            match table {
-                Some(table) => Place::Level(table.level),
-                None if deleted() => Place::Unused,
-                None => Place::Stray,
-            }
-        }
+    let place = match (version, table) {
+        (_, Some(table)) => Place::Level(table.level),
+        (None, None) if !is_second => Place::Unknown,
+        _ => Place::Unused,
     };
     let bytewise = version.is_some_and(|it| it.comparator.as_deref() == Some(BYTEWISE));
     let len_in_manifest = table.map(|table| table.size);
@@ -437,12 +427,6 @@ pub fn has_name_of_table(path: &Path) -> bool {
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own == extension)
-}
-
-/// The number that LevelDB reads in a file's name when it looks for what to delete.
-fn taken_for(path: &Path) -> Option<u64> {
-    let name = path.file_stem().filter(|_| has_name_of_table(path))?.to_str()?;
-    name.parse().ok().filter(|_| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The number in a name that LevelDB gives: 5.ldb is none of its.

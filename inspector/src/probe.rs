@@ -258,6 +258,7 @@ pub fn run(args: &Probe) -> Result<ExitCode, String> {
     let unread =
         visits.iter().any(|visit| visit.is_unread) || database.is_some_and(Database::is_unreadable);
     let used = everything.tables.iter().filter(|found| found.place.is_used()).count() as u64;
+    let unused = everything.tables.len() as u64 - used;
     // By the names that LevelDB gives: a program may have a log of its own there.
     let logs = everything.databases.iter().flat_map(|database| source::logs(database));
     let probed = Probed {
@@ -266,14 +267,14 @@ pub fn run(args: &Probe) -> Result<ExitCode, String> {
         key_hex: hex(&key),
         hash: bloom_hash(&key),
         tables_in_all: used,
-        unused_tables: everything.tables.len() as u64 - used,
+        unused_tables: unused,
         database_problems: database.map(Database::complaints).unwrap_or_default(),
         other_owner: database.and_then(Database::other_owner),
         log_bytes: logs.filter_map(|path| Some(path.metadata().ok()?.len())).sum(),
         tables: visits,
         is_named: comparator.is_some(),
         is_bytewise,
-        fate: reports::fate_of_unused(everything.tables.iter().map(|found| found.place), None),
+        fate: reports::fate_of_unused(unused, None),
     };
     match args.json {
         true => print_json(&probed)?,
@@ -594,7 +595,7 @@ impl Visit {
     fn to_text(&self) -> String {
         let place = match self.place {
             Place::Level(level) => format!(", level {level}"),
-            Place::Unused | Place::Stray | Place::Named => ", not in the MANIFEST".into(),
+            Place::Unused | Place::Named => ", not in the MANIFEST".into(),
             Place::Unknown => String::new(),
         };
         let mut text = format!("\n{}{place}\n", printable(&self.path));

@@ -45,38 +45,18 @@ pub fn unused(reports: &[Report]) -> Sums {
 }
 
 /// What becomes of tables that are not in the MANIFEST; nothing where there are none.
-pub fn fate_of_unused(places: impl Iterator<Item = Place>, entries: Option<u64>) -> String {
-    let (mut tables, mut strays) = (0, 0);
-    for place in places.filter(|place| !place.is_used()) {
-        tables += 1;
-        strays += u64::from(place == Place::Stray);
-    }
-    if tables == 0 {
-        return String::new();
-    }
+pub fn fate_of_unused(tables: u64, entries: Option<u64>) -> String {
     let entries =
         entries.map_or(String::new(), |n| format!(" ({})", plural(n, "entry", "entries")));
-    let (are, them, have, they_are) = match tables {
-        1 => ("is", "it", "has a name", "it may be a table that it is writing"),
-        _ => ("are", "them", "have names", "they may be tables that it is writing"),
-    };
-    let fate = match strays {
-        0 => format!(
-            ": LevelDB does not read {them}, and deletes {them} when it opens the database; while a \
-             program has it open, {they_are}"
+    let (are, them) = if tables == 1 { ("is", "it") } else { ("are", "them") };
+    match tables {
+        0 => String::new(),
+        _ => format!(
+            "{}{entries} {are} not in the MANIFEST: LevelDB does not read {them}, and may delete {them} when it opens \
+             the database. A program that has it open may be writing {them} just now.",
+            plural(tables, "table", "tables")
         ),
-        strays if strays == tables => {
-            format!(
-                " and {have} that LevelDB does not look for: it neither reads nor deletes {them}"
-            )
-        }
-        strays => format!(
-            ": LevelDB does not read {them}, and when it opens the database it deletes all but {} \
-             whose names it does not look for; while a program has it open, {they_are}",
-            count(strays)
-        ),
-    };
-    format!("{}{entries} {are} not in the MANIFEST{fate}.", plural(tables, "table", "tables"))
+    }
 }
 
 /// Why there is no table that LevelDB reads.
@@ -94,12 +74,12 @@ pub fn no_tables(reports: &[Report], databases: &[&Database]) -> &'static str {
 /// What a table is worth that was named, and is not in the MANIFEST; nothing where there is none.
 pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     let named = reports.filter(|report| report.place == Place::Named && !report.vanished).count();
-    let (it_is, it) = if named == 1 { ("It is", "it") } else { ("They are", "them") };
+    let them = if named == 1 { "it" } else { "them" };
     match named as u64 {
         0 => String::new(),
         named => format!(
-            "{} here because of being named. {it_is} not in the MANIFEST: LevelDB does not read {it}, unless a program \
-             has only just written {it}.",
+            "{} not in the MANIFEST, and looked at because you named {them}: LevelDB does not read {them}, unless a \
+             program has only just written {them}.",
             plural(named, "table is", "tables are")
         ),
     }

@@ -104,8 +104,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
 
 fn summary(reports: &[Report], databases: &[&Database]) -> String {
     let unused = unused(reports);
-    let here = reports.iter().filter(|report| !report.vanished);
-    let fate = fate_of_unused(here.map(|report| report.place), Some(unused.entries));
+    let fate = fate_of_unused(unused.tables, Some(unused.entries));
     let worth = worth_of_named(reports.iter());
     let levels = databases.iter().filter_map(|database| database.other_owner());
     let outside = levels.chain([worth, fate]).filter(|text| !text.is_empty());
