@@ -303,13 +303,11 @@ impl Notes<'_> {
     fn no_filters(&mut self) {
         let none = |it: &Report| it.opened && it.policy.is_none() && it.maker.is_none();
         let without = self.tables(none);
-        let cure =
-            "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again";
         if without > 0 && self.total.tables_with_filters == 0 {
             let what = "There are no filters: no policy was set when these tables were written";
             let more = "Each Get of a key that is not there reads a block of each table that could hold it; 10 bits \
                         per key spare 99 of 100 of those reads.";
-            self.cured(Weight::Wasted, "no-filters", what, more, cure);
+            self.cured(Weight::Wasted, "no-filters", what, more, TEN_BITS);
         } else if without > 0 {
             let of = plural(self.total.tables, "table", "tables");
             let what = format!(
@@ -391,9 +389,7 @@ impl Notes<'_> {
             let what = format!(
                 "At {bits} per key an estimated {rate} of all absent keys pass the filters"
             );
-            let cure =
-                "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again";
-            self.cured(Weight::Wasted, "too-few-bits", &what, "", cure);
+            self.cured(Weight::Wasted, "too-few-bits", &what, "", TEN_BITS);
         }
     }
 
@@ -550,6 +546,10 @@ pub fn with_filters<'r>(reports: impl Iterator<Item = &'r Report>) -> Sums {
 /// lies above them.
 pub const REWRITE: &str = "write the first and the last key once more, as they are, and compact the \
                            whole range (leveldb_compact_range)";
+
+/// What cures filters that are not there, or too small.
+const TEN_BITS: &str =
+    "set 10 bits per key (NewBloomFilterPolicy(10)), and have all tables written again";
 
 /// How a program comes to make ribbon filters.
 pub const RIBBON: &str =

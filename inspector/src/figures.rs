@@ -1,6 +1,6 @@
 //! What `inspect` found out, and its figures as text and report show them.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use leveldb_bloom_table::Compression;
 
@@ -94,11 +94,16 @@ fn policies(reports: &[Report]) -> String {
             None => NOT_KNOWN,
         });
     }
-    let all = names.0.iter().map(|(name, n)| format!("{name} ({})", plural(*n, "table", "tables")));
-    match names.0.len() {
-        1 => names.0.into_keys().collect(),
-        _ => all.collect::<Vec<_>>().join(", "),
-    }
+    listed(&names, |tables| plural(tables, "table", "tables"))
+}
+
+/// What there is, each with its number where there are several: `snappy (5), none (3)`.
+fn listed<T: Display>(counts: &Counts<T>, number: impl Fn(u64) -> String) -> String {
+    let each = counts.0.iter().map(|(what, n)| match counts.0.len() {
+        1 => what.to_string(),
+        _ => format!("{what} ({})", number(*n)),
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 const NOT_KNOWN: &str = "not known";
@@ -121,7 +126,8 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
     let size = mean(sums.data_bytes, sums.data_blocks);
     add("data blocks", format!("{blocks} of {size} on average{decompressed}{unread}"));
     if data {
-        add("compression", compressions(sums).unwrap_or(NOT_KNOWN.into()));
+        let listed = listed(&sums.compressions, count);
+        add("compression", if listed.is_empty() { NOT_KNOWN.into() } else { listed });
         let deletions = match sums.deletions {
             0 => String::new(),
             n => format!(", {} of them deletions", count(n)),
@@ -220,16 +226,6 @@ fn unread(sums: &Sums) -> String {
         0 => String::new(),
         unread => format!("; {} could not be read", count(unread)),
     }
-}
-
-/// How data blocks are stored: `snappy`, or each way with its number of blocks; nothing where none was read.
-pub fn compressions(sums: &Sums) -> Option<String> {
-    let each: Vec<_> = match sums.compressions.0.iter().collect::<Vec<_>>()[..] {
-        [] => return None,
-        [(only, _)] => vec![only.to_string()],
-        ref all => all.iter().map(|(how, n)| format!("{how} ({})", count(**n))).collect(),
-    };
-    Some(each.join(", "))
 }
 
 /// In two lines where one is wider than the figures below it.

@@ -375,9 +375,7 @@ fn databases_below(folder: &Path) -> String {
         found.iter().take(MOST_NAMED).map(|folder| format!("\n  {folder}")).collect::<String>();
     match found.len() {
         0 => String::new(),
-        1 => format!(". There is one below, to be named instead:{named}"),
-        n if n <= MOST_NAMED => format!(". There are {n} below, to be named instead:{named}"),
-        n => format!(". There are {n} below, to be named instead, such as:{named}"),
+        n => format!(". Name a database's own folder; {n} found below:{named}"),
     }
 }
 

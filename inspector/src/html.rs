@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::advise::{Advice, Encoding, Row};
 use crate::explain::Weight;
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures};
+use crate::reports::{problems, title_of_problems};
 use crate::sums::{FILL_STEPS, Sums};
 use crate::text::{self, count, percent, plural};
 
@@ -61,11 +62,11 @@ fn escape(text: &str) -> String {
 
 fn notes(findings: &Findings) -> String {
     let mut text = String::new();
-    let problems = crate::reports::problems(&findings.reports, false);
+    let problems = problems(&findings.reports);
     if !problems.is_empty() {
-        text += "<h2 class=\"wrong\">Damage</h2>\n<ul class=\"notes\">\n";
-        let lines = problems.trim().lines().skip(1);
-        text.extend(lines.map(|line| format!("<li>{}\n", escape(line))));
+        let title = title_of_problems(&findings.reports);
+        text += &format!("<h2 class=\"wrong\">{title}</h2>\n<ul class=\"notes\">\n");
+        text.extend(problems.iter().map(|line| format!("<li>{}\n", escape(line))));
         text += "</ul>\n";
     }
     if findings.notes.is_empty() {

@@ -16,7 +16,7 @@ use crate::explain::{Note, Weight};
 use crate::figures::{Findings, TABLE_COLUMNS, describe, figures};
 use crate::find::{Database, Everything, find};
 use crate::html;
-use crate::reports::{self, problems};
+use crate::reports::{self, problems, title_of_problems};
 use crate::scan::{Format, Options, Report};
 use crate::source::Told;
 use crate::sums::{FILL_STEPS, Sums};
@@ -173,7 +173,11 @@ fn to_text(findings: &Findings, all: bool) -> String {
             text += "\n";
         }
         text += &tables(findings, all);
-        text += &problems(&findings.reports, false);
+        let problems = problems(&findings.reports);
+        if !problems.is_empty() {
+            let title = title_of_problems(&findings.reports);
+            let _ = writeln!(text, "\n{title}\n{}", problems.join("\n"));
+        }
     }
     if !findings.notes.is_empty() {
         let _ = writeln!(text, "\n{}", styled(BOLD, "What this means"));

@@ -80,12 +80,6 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = run::AFTER_HELP)]
     Run(run::Run),
-    #[cfg(not(target_os = "linux"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Run {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        _arguments: Vec<std::ffi::OsString>,
-    },
     /// Bits per key, bytes and false positives, each from the others
     #[command(after_help = include_str!("help/size.txt"))]
     Size(size::Size),
@@ -180,10 +174,6 @@ fn run() -> Result<ExitCode, String> {
         Command::Get(args) => get::run(args),
         #[cfg(target_os = "linux")]
         Command::Run(args) => Ok(run::run(args)),
-        #[cfg(not(target_os = "linux"))]
-        Command::Run { .. } => Err("run preloads the library, which works on Linux alone; \
-                                    docs/linking.md has the ways for other systems"
-            .into()),
         Command::Size(args) => size::run(args),
         Command::Man { folder } => man(folder),
         Command::Completions { shell } => completions(*shell),

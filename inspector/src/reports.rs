@@ -1,13 +1,11 @@
 //! What commands say of many tables' reports together.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use crate::find::{Database, Place};
 use crate::scan::{LostKey, Problem, Report, Why};
 use crate::sums::Sums;
-use crate::text::{self, count, hex, plural};
+use crate::text::{self, hex, plural};
 
 /// Problems and lost keys that are named of a table, unless somebody wants more.
 pub const KEPT: usize = 20;
@@ -85,31 +83,24 @@ pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     }
 }
 
-/// What is wrong with tables; `unused` ones too if wanted.
-pub fn problems(reports: &[Report], unused: bool) -> String {
-    let mut text = String::new();
-    for report in reports.iter().filter(|report| unused || report.place.is_used()) {
-        for Problem { text: problem, .. } in &report.problems {
-            let first = format!("{}: ", text::path(&report.path));
-            text += &format!("{first}{problem}\n");
-        }
+/// What is wrong with tables, a line for each.
+pub fn problems(reports: &[Report]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for report in reports.iter().filter(|report| report.place.is_used()) {
+        let path = text::path(&report.path);
+        lines.extend(report.problems.iter().map(|problem| format!("{path}: {}", problem.text)));
         let more = report.problem_count - report.problems.len() as u64;
         if more > 0 {
-            let more = match report.problems.is_empty() {
-                true if report.is_damaged() => {
-                    format!("damaged in {}", plural(more, "place", "places"))
-                }
-                true => format!("not read in {}", plural(more, "place", "places")),
-                false => format!("and {} more", count(more)),
-            };
-            let _ = writeln!(text, "{}: {more}", text::path(&report.path));
+            let more = plural(more, "problem is", "problems are");
+            lines.push(format!("{path}: {more} not listed"));
         }
     }
-    match reports.iter().any(Report::is_damaged) {
-        _ if text.is_empty() => text,
-        true => format!("\nDamage\n{text}"),
-        false => format!("\nNot read\n{text}"),
-    }
+    lines
+}
+
+/// What problems are: those of damaged tables, or of what is only not read here.
+pub fn title_of_problems(reports: &[Report]) -> &'static str {
+    if reports.iter().any(Report::is_damaged) { "Damage" } else { "Not read" }
 }
 
 /// What every command's JSON says of a table.

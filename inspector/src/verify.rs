@@ -97,8 +97,7 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
     for complaint in databases.iter().flat_map(|database| database.complaints()) {
         text += &format!("{complaint}\n");
     }
-    let damage = problems(reports, false);
-    text += damage.trim_start().split_once('\n').map_or("", |(_, damage)| damage);
+    text.extend(problems(reports).iter().map(|problem| format!("{problem}\n")));
     text + &summary(reports, databases)
 }
 
