@@ -195,7 +195,7 @@ class FilePart {
     }
     if (offset === NONE) {
       probes.clear();
-      return probes.say("miss", "No block for it.", `${quoted(text)} comes after the last key of this file: LevelDB asks no filter.`);
+      return probes.say("miss", "No block for it.", `${quoted(text)} comes after the last key of this file: LevelDB queries no filter.`);
     }
     const filter = table.filters[number];
     if (!filter) {

@@ -195,7 +195,7 @@ def test_no_policy(ran, stock, tmp_path):
     """Its policy is one of its own callbacks."""
     done = ran(stock("c"), "custom", tmp_path)
     assert done.returncode == 0
-    assert f"{stock('c')} would ask ours for a bloom filter policy: most likely the program set none" \
+    assert f"{stock('c')} would get its bloom filter policy from our library: most likely the program set none" \
         in done.stderr
 
 
@@ -335,7 +335,7 @@ def test_status(status, ran):
 def test_death_by_signal(name, ran, tmp_path):
     done = ran("sh", "-c", f"kill -{name} $$", cwd=tmp_path)
     assert done.returncode == -signal.Signals[f"SIG{name}"]
-    assert "leveldb-bloom: nothing was asked" in done.stderr
+    assert "leveldb-bloom: our library was not called" in done.stderr
 
 
 def test_input_and_output(ran):
@@ -461,12 +461,12 @@ while (line := input()) != "end":
     terminal.type("another\n")
     terminal.wait_for("^read another after 2$")
     terminal.type("end\n")
-    terminal.wait_for("^leveldb-bloom: nothing was asked")
+    terminal.wait_for("^leveldb-bloom: our library was not called")
     terminal.type("echo status $?\n")
     terminal.wait_for("^(. )?status 0$")
     terminal.type(f"{command} sh -c 'echo process $$; exec sleep 1000'\n")
     terminal.wait_for(r"process \d+$")
     terminal.type("\x03")
-    terminal.wait_for("leveldb-bloom: nothing was asked")
+    terminal.wait_for("leveldb-bloom: our library was not called")
     terminal.type("echo status $?\n")
     terminal.wait_for("^(. )?status 130$")

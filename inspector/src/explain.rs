@@ -55,7 +55,7 @@ pub fn explain(findings: &Findings) -> Vec<Note> {
     notes.match_all();
     notes.settings();
     notes.cost();
-    notes.who_asks();
+    notes.who_queries();
     notes.in_logs();
     notes.of_tables();
     notes.notes.sort_by_key(|note| note.weight);
@@ -263,7 +263,7 @@ impl Notes<'_> {
                 "own-policy",
                 format!(
                     "Filters are stored under the name {}, which is the program's own: {what}. Only a program that \
-                     opens the database with a policy of this name asks them.",
+                     opens the database with a policy of this name uses them.",
                     name(report).unwrap_or_default()
                 ),
             );
@@ -446,18 +446,18 @@ impl Notes<'_> {
     }
 
     /// Filters are memory for reads that may not happen.
-    fn who_asks(&mut self) {
+    fn who_queries(&mut self) {
         let (filters, all) = (self.total.filter_block_bytes, self.total.file_bytes);
         let text = format!(
-            "The filters take {}, {} of the tables, and as much memory once the tables are open. Only Get asks \
-             filters; iterators never do. Whether anybody asks them cannot be seen in the files: `leveldb-bloom run -- \
-             PROGRAM` says how many queries there were, and how many were answered with no, each of which is a read that \
-             was saved. If none were, the filters are memory for nothing.",
+            "The filters take {}, {} of the tables, and as much memory once the tables are open. Only Get queries \
+             filters; iterators never do. The files do not show whether a program calls Get for absent keys: \
+             `leveldb-bloom run -- PROGRAM` counts the queries, and the answers no, each of which saved a read. \
+             Without such answers the filters only cost memory.",
             bytes(filters),
             percent(ratio(filters as f64, all as f64))
         );
         if filters > 0 {
-            self.note("who-asks", text);
+            self.note("who-queries", text);
         }
     }
 
@@ -474,7 +474,7 @@ impl Notes<'_> {
         }
         let are = format!("{} {}", bytes(len), if writes == 1 { "is" } else { "are" });
         let what = format!(
-            "{} of {are} still in the log and in no table, where LevelDB asks no filter for them",
+            "{} of {are} still in the log and in no table, where no filter is queried for them",
             plural(writes, "write", "writes")
         );
         let more =

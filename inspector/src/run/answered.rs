@@ -96,13 +96,13 @@ pub fn why_not(program: Option<PathBuf>, executable: &Path) -> String {
     let asks = |file: &&PathBuf| Elf::read(file).is_ok_and(|elf| elf.asks);
     let why = if has_leveldb(executable) {
         format!(
-            "{} has a LevelDB inside, which asks no other library. Link the program with our archive.",
+            "{} has a LevelDB inside, which calls no other library. Link the program with our archive.",
             path(executable)
         )
     } else if let Some(file) = files.iter().find(asks) {
         format!(
-            "{} would ask ours for a bloom filter policy: most likely the program set none, or did not \
-             come to that; or it is a LevelDB whose own policy is kept (docs/limits.md).",
+            "{} would get its bloom filter policy from our library: most likely the program set none, or ended \
+             before; or it is a LevelDB whose own policy is kept (docs/limits.md).",
             path(file)
         )
     } else if let Some(file) = files.iter().find(|file| has_leveldb(file)) {
@@ -114,12 +114,12 @@ pub fn why_not(program: Option<PathBuf>, executable: &Path) -> String {
         format!(
             "{} is not linked with a LevelDB. If it loads one later, as Python and Node do, or starts a program \
              that has one, then most likely no bloom filter was set; or that LevelDB is bound to itself. To see \
-             who is asked: \
+             which library it calls: \
              LD_DEBUG=bindings leveldb-bloom run -- PROGRAM 2>&1 | grep NewBloomFilterPolicyEi",
             path(executable)
         )
     };
-    format!("nothing was asked of our library: {script}{why}")
+    format!("our library was not called: {script}{why}")
 }
 
 /// The libraries that the program is linked with, as its loader finds them.
