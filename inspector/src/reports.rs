@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::find::{Database, Place};
-use crate::scan::{LostKey, Problem, Report, Why};
+use crate::scan::Report;
 use crate::sums::Sums;
-use crate::text::{self, hex, plural};
+use crate::text::{self, plural};
 
 /// Problems and lost keys that are named of a table, unless somebody wants more.
 pub const KEPT: usize = 20;
@@ -105,7 +105,6 @@ pub fn title_of_problems(reports: &[Report]) -> &'static str {
 
 /// What every command's JSON says of a table.
 pub fn table_json(report: &Report) -> Value {
-    let problem = |problem: &Problem| json!({ "offset": problem.offset, "text": problem.text });
     json!({
         "path": report.path.to_string_lossy(),
         "kind": report.kind(),
@@ -113,25 +112,9 @@ pub fn table_json(report: &Report) -> Value {
         "deleted_meanwhile": report.vanished,
         "policy": report.policy.as_ref().map(|policy| &policy.name),
         "filters_made_for": report.transform.map(|transform| transform.to_string()),
-        "lost": report.lost.iter().map(lost_json).collect::<Vec<_>>(),
-        "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),
+        "lost": report.lost,
+        "problems": report.problems,
         "problem_count": report.problem_count,
-    })
-}
-
-fn lost_json(lost: &LostKey) -> Value {
-    let (filter, outside) = match &lost.why {
-        Why::Filter(number) => (Some(number), None),
-        Why::Range(why) => (None, Some(why)),
-    };
-    json!({
-        "key": lost.key,
-        "key_hex": hex(&lost.whole),
-        "sequence": lost.sequence,
-        "deletion": lost.deletion,
-        "data_block": lost.block,
-        "filter": filter,
-        "outside": outside,
     })
 }
 

@@ -8,6 +8,7 @@ use leveldb_bloom_table::{
     Block, BlockHandle, Buffers, DataBlock, Error, Filters, KeyFormat, KeyKind, Kind,
     MAX_EXPANSION, Part, ReadAt, Table, is_another_format,
 };
+use serde::Serialize;
 
 use crate::absent::{Absent, Answers, Keys};
 use crate::codec::Fast;
@@ -72,6 +73,7 @@ impl Policy {
     }
 }
 
+#[derive(Serialize)]
 pub struct Problem {
     /// Where in the file, where that is known.
     pub offset: Option<u64>,
@@ -85,23 +87,19 @@ impl From<Error> for Problem {
 }
 
 /// A key that LevelDB does not find.
+#[derive(Serialize)]
 pub struct LostKey {
     /// As it is shown.
     pub key: String,
-    /// As it is, where that was wanted.
-    pub whole: Vec<u8>,
+    /// All of it, where that was wanted.
+    pub key_hex: String,
     pub sequence: u64,
     pub deletion: bool,
-    pub block: u64,
-    pub why: Why,
-}
-
-/// What keeps a Get from a key.
-pub enum Why {
-    /// The filter of this number says that it is not there.
-    Filter(u64),
-    /// It does not look there, for the reason that this says.
-    Range(String),
+    pub data_block: u64,
+    /// The number of the filter that says that it is not there; or nothing, and why a Get does not
+    /// look there.
+    pub filter: Option<u64>,
+    pub outside: Option<String>,
 }
 
 /// All about a table.
@@ -509,13 +507,14 @@ impl Scan {
                 first = false;
             }
             let whole_keys = self.options.whole_keys;
-            let lost = |why| LostKey {
+            let lost = |filter, outside| LostKey {
                 key: text::key(key.user_key),
-                whole: if whole_keys { key.user_key.to_vec() } else { Vec::new() },
+                key_hex: if whole_keys { text::hex(key.user_key) } else { String::new() },
                 sequence: key.sequence,
                 deletion,
-                block: block.offset(),
-                why,
+                data_block: block.offset(),
+                filter,
+                outside,
             };
             let mut is_outside = false;
             if let Some(range) = &range {
@@ -523,7 +522,7 @@ impl Scan {
                     is_outside = true;
                     self.report.sums.keys_outside += 1;
                     if self.outside.len() < self.options.keep {
-                        self.outside.push(lost(Why::Range(range.told(miss))));
+                        self.outside.push(lost(None, Some(range.told(miss))));
                     }
                 } else if self.report.sums.entries == 1
                     && range.begins_behind(key.user_key, key.sequence)
@@ -546,7 +545,7 @@ impl Scan {
                 self.report.lost_twice += u64::from(is_outside);
                 self.search.mismatch(key.user_key, filter);
                 if !is_outside && self.report.lost.len() < self.options.keep {
-                    self.report.lost.push(lost(Why::Filter(number)));
+                    self.report.lost.push(lost(Some(number), None));
                 }
             }
         }

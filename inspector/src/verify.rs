@@ -14,7 +14,7 @@ use crate::find::{Database, find};
 use crate::reports::{
     self, KEPT, fate_of_unused, no_tables, problems, status, sums, unused, worth_of_named,
 };
-use crate::scan::{Format, LostKey, Options, Report, Why};
+use crate::scan::{Format, LostKey, Options, Report};
 use crate::text::{self, bytes, count, plural, wrap};
 use crate::work::scan_all;
 use crate::{Lazy, numbers, print, print_json};
@@ -68,13 +68,14 @@ fn to_text(reports: &[Report], databases: &[&Database]) -> String {
             let _ = writeln!(text, "{path}: {kind}");
         }
         let lost = report.keys_lost();
-        for LostKey { key, sequence, deletion, block, why, .. } in &report.lost {
+        for LostKey { key, sequence, deletion, data_block, filter, outside, .. } in &report.lost {
             let what = if *deletion { "deletion" } else { "value" };
-            let why = match why {
-                Why::Filter(filter) => format!(
-                    "filter {filter}, for the data block at byte {block}, says it is not there"
+            let why = match outside {
+                Some(why) => format!("{why}; the data block at byte {data_block} has it"),
+                None => format!(
+                    "filter {}, for the data block at byte {data_block}, says it is not there",
+                    filter.unwrap_or_default()
                 ),
-                Why::Range(why) => format!("{why}; the data block at byte {block} has it"),
             };
             let _ = writeln!(text, "{path}: LOST KEY {key} ({what}, sequence {sequence}): {why}");
         }
