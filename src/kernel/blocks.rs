@@ -131,17 +131,25 @@ pub(super) unsafe fn create<S: Steps>(keys: &[Key], k: u32, array: &mut [MaybeUn
             Some(bits)
                 if array.len() <= BYTE_PER_BIT && by_bytes::<S>(keys, k, bits, array).is_some() => {
             }
-            Some(bits) if array.len() > CACHED => {
-                let (array, mut later) = (zeroed(array), Later::new());
-                in_blocks::<S>(keys, |hashes| later.insert::<S>(hashes, k, bits, array));
-                later.finish(array);
-            }
+            Some(bits) if array.len() > CACHED => create_large::<S>(keys, k, bits, zeroed(array)),
             _ => {
                 let array = zeroed(array);
                 in_blocks::<S>(keys, |hashes| insert::<S>(hashes, k, array));
             }
         }
     }
+}
+
+/// Out of line, so that smaller arrays need no room for it on the stack.
+///
+/// # Safety
+/// The machine can run the kernel; the array has these bits.
+#[inline(never)]
+unsafe fn create_large<S: Steps>(keys: &[Key], k: u32, bits: NonZeroU32, array: &mut [u8]) {
+    let mut later = Later::new();
+    // SAFETY: the caller's.
+    unsafe { in_blocks::<S>(keys, |hashes| later.insert::<S>(hashes, k, bits, array)) };
+    later.finish(array);
 }
 
 /// `None` where there is no memory for it.
