@@ -1,9 +1,9 @@
 //! The fastest code there is for blocks, all of it from other crates.
 
 use std::cell::RefCell;
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read};
 
-use flate2::{Decompress, FlushDecompress, Status};
+use flate2::bufread::{DeflateDecoder, ZlibDecoder};
 use leveldb_bloom_table::{Codec, Compression, Refusal};
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, ResetDirective};
@@ -12,12 +12,11 @@ use zstd::zstd_safe::{DCtx, ResetDirective};
 /// instruction. For one thread.
 pub struct Fast {
     zstd: RefCell<DCtx<'static>>,
-    deflate: RefCell<Decompress>,
 }
 
 impl Default for Fast {
     fn default() -> Self {
-        Fast { zstd: RefCell::new(DCtx::create()), deflate: RefCell::new(Decompress::new(false)) }
+        Fast { zstd: RefCell::new(DCtx::create()) }
     }
 }
 
@@ -32,11 +31,13 @@ impl Codec for Fast {
         match compression {
             Compression::Snappy => snappy(input, limit, output),
             Compression::Zlib => {
-                inflate(&mut self.deflate.borrow_mut(), true, input, limit, output)
+                let damaged = || Refusal::damaged("zlib", "what zlib writes");
+                all_of(ZlibDecoder::new(input), limit, output, damaged)
             }
             Compression::Zstd => zstd(&mut self.zstd.borrow_mut(), input, limit, output),
             Compression::RawDeflate => {
-                inflate(&mut self.deflate.borrow_mut(), false, input, limit, output)
+                let damaged = || Refusal::damaged("deflate", "what zlib's deflate writes");
+                all_of(DeflateDecoder::new(input), limit, output, damaged)
             }
             Compression::None | Compression::Other(_) => Err(Refusal::Unknown),
         }
@@ -75,58 +76,25 @@ fn zstd(
 ) -> Result<(), Refusal> {
     let damaged = || Refusal::damaged("zstd", "what zstd writes");
     state.reset(ResetDirective::SessionOnly).map_err(|_| damaged())?;
-    output.clear();
     let mut rest = input;
-    let read = Decoder::with_context(&mut rest, state)
-        .single_frame()
-        .take(limit as u64 + 1)
-        .read_to_end(output);
-    match read {
+    all_of(Decoder::with_context(&mut rest, state).single_frame(), limit, output, damaged)?;
+    // Another frame is none of LevelDB's.
+    if rest.is_empty() { Ok(()) } else { Err(damaged()) }
+}
+
+/// What a decoder makes of its input, up to one byte more than is allowed, to see that there is one.
+fn all_of(
+    decoder: impl Read,
+    limit: usize,
+    output: &mut Vec<u8>,
+    damaged: impl Fn() -> Refusal,
+) -> Result<(), Refusal> {
+    output.clear();
+    match decoder.take(limit as u64 + 1).read_to_end(output) {
         Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(Refusal::NoMemory),
         Err(_) => Err(damaged()),
         Ok(len) if len > limit => Err(Refusal::TooLarge { len: len as u64, limit: limit as u64 }),
-        // Another frame is none of LevelDB's.
-        Ok(_) if !rest.is_empty() => Err(damaged()),
         Ok(_) => Ok(()),
-    }
-}
-
-/// Doubles `output`, up to one byte more than is allowed, to see that there is one. What compressed
-/// data say of their length is not believed.
-fn make_room(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), Refusal> {
-    let more = output.len().max(2 * input.len()).min((limit - output.len()).saturating_add(1));
-    output.try_reserve(more).map_err(|_| Refusal::NoMemory)
-}
-
-/// Deflated bytes, in zlib's wrapping or in none.
-fn inflate(
-    state: &mut Decompress,
-    zlib: bool,
-    input: &[u8],
-    limit: usize,
-    output: &mut Vec<u8>,
-) -> Result<(), Refusal> {
-    let method = if zlib { "zlib" } else { "deflate" };
-    let damaged = || Refusal::damaged(method, "what zlib's deflate writes");
-    state.reset(zlib);
-    output.clear();
-    loop {
-        make_room(input, limit, output)?;
-        let before = (state.total_in(), output.len());
-        let rest = usize::try_from(before.0).ok().and_then(|taken| input.get(taken..));
-        let status = state
-            .decompress_vec(rest.unwrap_or(&[]), output, FlushDecompress::None)
-            .map_err(|_| damaged())?;
-        if output.len() > limit {
-            return Err(Refusal::TooLarge { len: output.len() as u64, limit: limit as u64 });
-        }
-        if status == Status::StreamEnd {
-            return Ok(());
-        }
-        // There was room, so it is the input that has ended.
-        if (state.total_in(), output.len()) == before {
-            return Err(damaged());
-        }
     }
 }
 

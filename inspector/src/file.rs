@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use leveldb_bloom_table::ReadAt;
@@ -10,20 +10,13 @@ use leveldb_bloom_table::ReadAt;
 /// How much is read at once: enough that a disk delivers what it can.
 const WINDOW: usize = 1 << 20;
 
-/// An open file, and the piece of it that was read last.
+/// An open file.
 pub struct TableFile {
-    file: File,
+    file: RefCell<BufReader<File>>,
     /// Where the table ends.
     len: u64,
     /// Where the file did when it was opened.
     end: u64,
-    window: RefCell<Window>,
-}
-
-#[derive(Default)]
-struct Window {
-    offset: u64,
-    bytes: Vec<u8>,
 }
 
 impl TableFile {
@@ -35,7 +28,8 @@ impl TableFile {
         }
         let file = File::open(path)?;
         let end = file.metadata()?.len();
-        Ok(TableFile { file, len: len.unwrap_or(end), end, window: RefCell::default() })
+        let file = RefCell::new(BufReader::with_capacity(WINDOW, file));
+        Ok(TableFile { file, len: len.unwrap_or(end), end })
     }
 
     /// To be said after what is wrong with the table, where the MANIFEST says another length.
@@ -47,19 +41,6 @@ impl TableFile {
             }
         }
     }
-
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(buffer)).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::UnexpectedEof if self.end < self.len => {
-                    "the file ends before".into()
-                }
-                io::ErrorKind::UnexpectedEof => "the file became shorter while it was read".into(),
-                _ => error.to_string(),
-            }
-        })
-    }
 }
 
 impl ReadAt for TableFile {
@@ -68,31 +49,16 @@ impl ReadAt for TableFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), String> {
-        if buffer.len() > WINDOW {
-            return self.read_exact_at(offset, buffer);
-        }
-        let mut window = self.window.borrow_mut();
-        if !window.copy_to(offset, buffer) {
-            let len = self.len.saturating_sub(offset).min(WINDOW as u64) as usize;
-            // Empty until it is whole, so that a failure leaves nothing wrong behind.
-            let mut bytes = std::mem::take(&mut window.bytes);
-            bytes.resize(len.max(buffer.len()), 0);
-            self.read_exact_at(offset, &mut bytes)?;
-            *window = Window { offset, bytes };
-            window.copy_to(offset, buffer);
-        }
-        Ok(())
-    }
-}
-
-impl Window {
-    fn copy_to(&self, offset: u64, buffer: &mut [u8]) -> bool {
-        let found = offset
-            .checked_sub(self.offset)
-            .and_then(|from| self.bytes.get(usize::try_from(from).ok()?..)?.get(..buffer.len()));
-        if let Some(found) = found {
-            buffer.copy_from_slice(found);
-        }
-        found.is_some()
+        let mut file = self.file.borrow_mut();
+        // A seek by itself would drop what was read ahead.
+        let read = file
+            .stream_position()
+            .and_then(|at| file.seek_relative(offset.wrapping_sub(at) as i64))
+            .and_then(|()| file.read_exact(buffer));
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof if self.end < self.len => "the file ends before".into(),
+            io::ErrorKind::UnexpectedEof => "the file became shorter while it was read".into(),
+            _ => error.to_string(),
+        })
     }
 }

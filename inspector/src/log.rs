@@ -112,15 +112,10 @@ impl<R: Read> Records<R> {
 
     /// False if the log ends before the block does.
     fn skip_block(&mut self) -> io::Result<bool> {
-        let mut skipped = [0; 1 << 10];
-        while self.left > 0 {
-            let some = self.left.min(skipped.len());
-            if !self.fill(&mut skipped[..some])? {
-                return Ok(false);
-            }
-            self.left -= some;
-        }
-        Ok(true)
+        let left = std::mem::take(&mut self.left) as u64;
+        let skipped = io::copy(&mut self.log.by_ref().take(left), &mut io::sink())?;
+        self.at += skipped;
+        Ok(skipped == left)
     }
 
     /// False if the log ends before `bytes` does.

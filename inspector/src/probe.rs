@@ -677,22 +677,19 @@ impl Step {
 impl Asked {
     fn to_text(&self) -> String {
         let filter = format!("  filter {}, {} bits", count(self.number), count(self.bits));
-        let list = |places: &[u64], values: &mut dyn Iterator<Item = String>| {
-            places
-                .iter()
-                .zip(values)
-                .map(|(at, value)| format!("{at}:{value} "))
-                .collect::<String>()
-        };
         let (text, no) = match &self.how {
             How::Bloom { probes, positions, bits_found } => {
-                let found = list(positions, &mut bits_found.iter().map(u8::to_string));
+                let found =
+                    positions.iter().zip(bits_found).map(|(at, bit)| format!("{at}:{bit} "));
+                let found: String = found.collect();
                 let found = if found.is_empty() { found } else { wrap(&found, "  position:bit  ") };
                 (format!("{filter}, k = {probes}\n{found}"), "")
             }
             How::Ribbon { slots, slot_bits, seed, hash_hex, row, values, sum, wanted } => {
                 let bits = |value: &u16| format!("{value:0len$b}", len = *slot_bits as usize);
-                let found = wrap(&list(row, &mut values.iter().map(bits)), "  slot:bits  ");
+                let found =
+                    row.iter().zip(values).map(|(at, value)| format!("{at}:{} ", bits(value)));
+                let found = wrap(&found.collect::<String>(), "  slot:bits  ");
                 let (slots, sum, wanted) = (count(*slots), bits(sum), bits(wanted));
                 let text = format!(
                     "{filter}, ribbon: {slots} slots of {slot_bits} bits, seed {seed}\n{found}  their sum {sum}, \
