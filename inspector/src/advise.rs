@@ -31,7 +31,7 @@ pub struct Advise {
     /// Show all settings that were tried
     #[arg(long)]
     all: bool,
-    /// max_open_files, as it was set
+    /// The program's max_open_files
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>, default_value_t = DEFAULT_OPEN_FILES)]
     max_open_files: u64,
 }

@@ -25,7 +25,7 @@ pub struct Dump {
     /// How each entry is written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// How keys and values are written; FROM, TO and PREFIX are read so
+    /// How keys and values are written, and those of --from, --to and --prefix
     #[arg(long, value_enum, default_value_t = Encoding::Escaped)]
     encoding: Encoding,
     /// Keys from this one on
@@ -34,10 +34,10 @@ pub struct Dump {
     /// Keys before this one
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     to: Option<OsString>,
-    /// Keys that begin so
+    /// Keys that begin with this
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     prefix: Option<OsString>,
-    /// So many entries at most
+    /// At most N entries
     #[arg(long, value_name = "N", value_parser = crate::numbers::count::<u64>)]
     limit: Option<u64>,
     /// Leave out the values

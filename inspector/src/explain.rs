@@ -100,16 +100,15 @@ impl Notes<'_> {
         let (more, cure) = match transform.clone().find_map(|report| report.transform) {
             Some(transform) => (
                 format!(
-                    "All that were tried match by {transform}: the filters were made for a comparator that sees \
-                     only that much of a key, by a policy wrapped around the built-in one under the built-in one's \
-                     name. Opened with the plain policy, this database loses those keys."
+                    "Those that were tried match by {transform}. The filters were made for a comparator that sees \
+                     only that part of a key, by a policy that is wrapped around the built-in one and has its name. \
+                     Opened with the built-in policy, this database loses those keys."
                 ),
                 "open it with the wrapped policy, and give that a name of its own",
             ),
             None => (
-                "A Get does not find them, although they are there, and gives what was written to them earlier, \
-                 if that is there too. `leveldb-bloom verify` names them. Without a filter policy LevelDB finds \
-                 them."
+                "They are there, and a Get does not find them, or finds an older value. `leveldb-bloom verify` names \
+                 them. Without a filter policy LevelDB finds them."
                     .into(),
                 &*rewrite,
             ),
@@ -292,8 +291,8 @@ impl Notes<'_> {
             (None, _) => "The keys as stored match their filters here in part only.".into(),
         };
         let text = format!(
-            "{who} A filter answers for the exact bytes of a key: if that comparator calls keys of different bytes \
-             equal, a filter loses keys, unless the policy is wrapped to see what the comparator sees. {how}"
+            "{who} A filter answers for the exact bytes of a key. If the comparator takes keys of different bytes for \
+             equal, filters lose keys, unless the policy is wrapped to see only what the comparator sees. {how}"
         );
         if self.findings.data && self.total.bloom.keys_checked > 0 {
             self.note("comparator", text);
@@ -367,9 +366,8 @@ impl Notes<'_> {
     fn settings(&mut self) {
         let settings = self.total.settings;
         if settings.differ() {
-            let text = "No one setting of bits per key made all of these filters: it was changed, or tables come from \
-                        several programs. Tables that are written from now on have filters of the setting that is in \
-                        force.";
+            let text = "No single number of bits per key made all of these filters: the setting was changed, or several \
+                        programs wrote the tables. New tables have filters of the present setting.";
             self.note("settings-differ", text.into());
         } else if settings.least > MAX_USEFUL_BITS_PER_KEY {
             let what = format!("{} bits per key gains little over 44", settings.least);
@@ -477,8 +475,7 @@ impl Notes<'_> {
             "{} of {are} still in the log and in no table, where no filter is queried for them",
             plural(writes, "write", "writes")
         );
-        let more =
-            "It holds them in memory. They get filters once the log has write_buffer_size bytes.";
+        let more = "LevelDB holds them in memory, and writes a table with filters once the log has write_buffer_size bytes.";
         let cure =
             "compact the database (leveldb_compact_range), or look again when more was written";
         if writes > self.total.entries / 10 {

@@ -20,7 +20,7 @@ pub struct Get {
     /// A database folder, a table, or a log
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The key, as it is unless said otherwise
+    /// The key, as text unless --encoding is given
     #[arg(value_name = "KEY", allow_hyphen_values = true)]
     key: OsString,
     /// How KEY is written, and the value

@@ -30,16 +30,16 @@ pub struct Probe {
     /// A database folder, or a table file
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The key, as it is unless said otherwise
+    /// The key, as text unless --hex or --base64 is given
     #[arg(value_name = "KEY", allow_hyphen_values = true)]
     key: OsString,
     /// KEY is in hexadecimal digits
     #[arg(long, conflicts_with = "base64")]
     hex: bool,
-    /// KEY is in base64, with or without padding, of either alphabet
+    /// KEY is in base64, of the standard or the URL alphabet
     #[arg(long)]
     base64: bool,
-    /// Look into all tables, found or not, whatever the MANIFEST says
+    /// Look into all tables, also those that a Get leaves out
     #[arg(long)]
     all: bool,
     /// Print one JSON object, for programs
@@ -500,9 +500,9 @@ impl Probed {
             };
             text += &wrap(
                 &format!(
-                    "{why}: where a Get would look is not known, so that every filter is asked. Listed are the \
-                     blocks that hold the key, and those whose filter says maybe, or where there is none to ask. \
-                     `leveldb-bloom verify` finds keys that are lost."
+                    "{why}: where a Get would look is not known, so every filter is queried. Listed are the blocks that \
+                     hold the key, and those whose filter says maybe or that have no filter. \
+                     `leveldb-bloom verify` finds lost keys."
                 ),
                 "",
             );
@@ -512,7 +512,7 @@ impl Probed {
         let of_manifest = match self.log_bytes {
             0 => String::new(),
             len => format!(
-                "What was written last, {}, is in the log, which is not looked into: a Get sees it first.",
+                "What was written last, {}, is in the log, which probe does not read: a Get looks there first.",
                 bytes(len)
             ),
         };
@@ -547,7 +547,7 @@ impl Probed {
         let last = self.tables.last().filter(|visit| !all && visit.place != Place::Unknown);
         let why = match last.is_some_and(Visit::is_found) {
             true if self.tables.iter().any(Visit::is_unsure) => {
-                ": the Get ends where the key is found, unless it fails at what is damaged, or takes that for true"
+                ": the Get ends where the key is found, if the damage does not stop or mislead it"
             }
             true => ": the Get ends where the key is found",
             false if tables == 0 => "",
@@ -558,7 +558,7 @@ impl Probed {
             false => ": no others can hold the key",
         };
         format!(
-            "{visited} of {} looked at{why}. {} asked, {} no; {} read.",
+            "{visited} of {} looked at{why}. {} queried, {} no; {} read.",
             plural(tables, "table", "tables"),
             plural(asked, "filter is", "filters are"),
             plural(noes, "says", "say"),
@@ -578,12 +578,12 @@ impl Probed {
             }
             (Some(_), None) => "A Get does not find the key: it is lost.".into(),
             (None, Some(newest)) if found.next().is_some() && is_unknown => format!(
-                "No MANIFEST says in which order a Get asks the tables, or which of them are of use: listed first is \
-                 the newest write, sequence {newest}."
+                "No MANIFEST says in which order a Get looks into the tables, or which of them are in use: the newest \
+                 write, sequence {newest}, is listed first."
             ),
             (None, None) if self.is_bytewise && !self.is_named => {
-                "No MANIFEST names the comparator: the key was looked for where the order of bytes has it, in which \
-                 the tables' indexes are."
+                "No MANIFEST names the comparator. The tables are in the order of bytes, so the key was looked for \
+                 by that."
                     .into()
             }
             _ => String::new(),
@@ -614,7 +614,7 @@ impl Visit {
         }
         if read > 0 {
             let blocks = plural(read, "data block", "data blocks");
-            line(&format!("{blocks} read without asking a filter, and not holding the key"));
+            line(&format!("{blocks} read that have no filter, and do not hold the key"));
         }
         match self.policy.as_deref() {
             None if self.problem.is_none() && !self.deleted_meanwhile => line("no filters"),
@@ -623,7 +623,7 @@ impl Visit {
             ),
             Some(POLICY_NAME) | None => {}
             Some(OTHER_NAME) => {
-                line(&format!("filters named {OTHER_NAME}, which the C++ library does not ask"));
+                line(&format!("filters named {OTHER_NAME}, which the C++ library does not query"));
             }
             Some(name) => {
                 line(&format!("filters named {name}, of a format that is not known here"));
@@ -664,7 +664,7 @@ impl Step {
             (Some(held), _) if self.read => format!("found: {held}"),
             (Some(held), _) => format!("LOST: although the filter says no, {held}"),
             (None, Some(problem)) => problem.clone(),
-            (None, None) if !self.read => "rightly: the key is not in the block".into(),
+            (None, None) if !self.read => "that is right: the key is not in the block".into(),
             (None, None) if self.filter.is_some() => {
                 "the key is not in the block: a false positive".into()
             }

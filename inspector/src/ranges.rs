@@ -16,8 +16,6 @@ pub struct Range {
     /// The largest key of the table before, in a level above 0 whose tables do not overlap: for what
     /// is not behind it, a Get looks there.
     after: Option<Arc<Stored>>,
-    /// The next table of the level begins with other writes of the largest key.
-    pub goes_on: bool,
 }
 
 /// Why no Get finds what a table holds.
@@ -64,21 +62,6 @@ impl Range {
     pub fn is_asked_for(&self, user_key: &[u8]) -> bool {
         self.misses(user_key, u64::MAX).is_none()
     }
-
-    /// An entry of the smallest key that is newer than the range.
-    pub fn begins_behind(&self, user_key: &[u8], sequence: u64) -> bool {
-        self.smallest.user_key == user_key && self.smallest.sequence < sequence
-    }
-
-    /// An entry of the largest key that is older than the range.
-    pub fn ends_before(&self, last: &Stored) -> bool {
-        self.largest.user_key == last.user_key && *self.largest < *last
-    }
-
-    /// The range does not end with what is the last entry.
-    pub fn ends_behind(&self, last: &Stored) -> bool {
-        *self.largest > *last
-    }
 }
 
 /// What the MANIFEST says of two tables, or of one, that cannot be.
@@ -118,13 +101,11 @@ pub fn of(version: &Version) -> (BTreeMap<u64, Arc<Range>>, Vec<Untrue>) {
         }
         let is_sorted = level > 0 && untrue.len() == known;
         let mut after = None;
-        for (i, (number, LiveTable { smallest, largest, .. })) in tables.iter().enumerate() {
+        for (number, LiveTable { smallest, largest, .. }) in tables {
             let (smallest, largest) = (smallest.clone(), largest.clone());
-            let next = tables.get(i + 1).filter(|_| is_sorted);
-            let goes_on = next.is_some_and(|(_, next)| next.smallest.user_key == largest.user_key);
             let before = after.replace(largest.clone()).filter(|_| is_sorted);
-            let range = Range { level, smallest, largest, after: before, goes_on };
-            ranges.insert(*number, Arc::new(range));
+            let range = Range { level, smallest, largest, after: before };
+            ranges.insert(number, Arc::new(range));
         }
     }
     (ranges, untrue)

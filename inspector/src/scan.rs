@@ -325,12 +325,10 @@ impl Scan {
         self.report.keys = table.keys();
         let mut buffers = Buffers::default();
         let mut blocks = table.data_blocks();
-        let mut last_block = 0;
         loop {
             match blocks.next() {
                 Ok(Some(block)) => {
                     let handle = block.handle;
-                    last_block = handle.offset;
                     self.report.sums.data_blocks += 1;
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
@@ -350,7 +348,6 @@ impl Scan {
             }
         }
         self.end_group(filters.as_ref());
-        self.end_range(last_block);
         self.report.kind_of_keys = self.absent.kind();
         self.judge_format();
         let bloom = &mut self.report.sums.bloom;
@@ -396,9 +393,7 @@ impl Scan {
             sums.bloom.add_filter(&info, filter.len(), filter.len() as f64);
             // What is certain even where the number of keys is not known.
             if info.encoding == Encoding::Bloom && info.probes <= leveldb_bloom::MAX_PROBES {
-                let of_probes = of_probes(info.probes.max(1));
-                sums.settings.least = sums.settings.least.max(of_probes.least);
-                sums.settings.most = sums.settings.most.min(of_probes.most);
+                sums.settings += of_probes(info.probes.max(1));
             }
         }
         if sums.bloom.filters > 0 {
@@ -524,11 +519,6 @@ impl Scan {
                     if self.outside.len() < self.options.keep {
                         self.outside.push(lost(None, Some(range.told(miss))));
                     }
-                } else if self.report.sums.entries == 1
-                    && range.begins_behind(key.user_key, key.sequence)
-                {
-                    let what = "no key before the smallest that the MANIFEST has for the table";
-                    self.problem(out_of_place(block.offset(), what));
                 }
             }
             let Some((number, filter)) = filter else { continue };
@@ -550,22 +540,6 @@ impl Scan {
             }
         }
         Ok(())
-    }
-
-    /// All blocks were read, if none was damaged.
-    fn end_range(&mut self, last_block: u64) {
-        let Some(range) = self.range.clone() else { return };
-        if self.report.sums.entries == 0 || self.report.problem_count > 0 {
-            return;
-        }
-        if range.ends_before(&self.previous) {
-            let what = "no key behind the largest that the MANIFEST has for the table";
-            self.problem(out_of_place(last_block, what));
-        } else if range.goes_on && range.ends_behind(&self.previous) {
-            let what = "the largest key that the MANIFEST has for the table, since a Get looks for it \
-                        here and not in the next one";
-            self.problem(out_of_place(last_block, what));
-        }
     }
 
     /// All blocks of a filter were read.
@@ -606,13 +580,8 @@ impl Scan {
         let proven = bloom.keys_checked >= 20
             && bloom.match_all == 0
             && (bloom.keys_lost == 0 || report.transform.is_some());
-        if foreign && !proven {
-            report.undecided = bloom.filters > 0 && bloom.keys_checked < 20;
-            report.sums.bloom = BloomSums::default();
-            report.sums.settings = Settings::default();
-        }
+        report.undecided = foreign && !proven && bloom.filters > 0 && bloom.keys_checked < 20;
         // LevelDB's own policy makes no filters that hardly a key matches: it was another program's.
-        let bloom = &report.sums.bloom;
         let hardly_any = is_another_format(bloom.keys_checked, bloom.keys_lost);
         let others = bloom.keys_lost > 0 && report.maker.is_some();
         let mismatched = !foreign
@@ -621,6 +590,8 @@ impl Scan {
             && report.place.is_used();
         if let (true, Some(policy)) = (mismatched, &mut report.policy) {
             policy.format = Format::Mismatched;
+        }
+        if foreign && !proven || mismatched {
             report.sums.bloom = BloomSums::default();
             report.sums.settings = Settings::default();
         }

@@ -26,7 +26,7 @@ pub struct Size {
     /// Bits per key, as NewBloomFilterPolicy takes them
     #[arg(long, value_name = "BITS", conflicts_with = "rate", allow_negative_numbers = true, value_parser = numbers::signed)]
     bits_per_key: Option<i32>,
-    /// The bytes that the filter may take
+    /// The most bytes that the filter may take
     #[arg(long, value_name = "BYTES", value_parser = numbers::bytes, conflicts_with_all = ["rate", "bits_per_key"])]
     bytes: Option<u64>,
     /// Print one JSON object, for programs

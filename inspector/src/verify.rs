@@ -27,7 +27,7 @@ pub struct Verify {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// Name at most N lost keys and damages of a table
+    /// List at most N lost keys and N problems a table
     #[arg(long, value_name = "N", value_parser = numbers::count::<usize>, default_value_t = KEPT)]
     limit: usize,
 }
