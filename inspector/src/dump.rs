@@ -25,7 +25,7 @@ pub struct Dump {
     /// How each entry is written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// How keys and values are written, and those of --from, --to and --prefix
+    /// How keys and values are written, also in --from, --to, --prefix
     #[arg(long, value_enum, default_value_t = Encoding::Escaped)]
     encoding: Encoding,
     /// Keys from this one on

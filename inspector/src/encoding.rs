@@ -56,6 +56,15 @@ impl Encoding {
     }
 }
 
+/// The bytes of a command's KEY.
+pub fn key(argument: &OsStr, encoding: Option<Encoding>) -> Result<Vec<u8>, String> {
+    match encoding {
+        Some(encoding) => encoding.decode(argument).map_err(|expected| format!("KEY: {expected}")),
+        // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
+        None => Ok(argument.as_encoded_bytes().to_vec()),
+    }
+}
+
 pub struct Shown<'a>(Encoding, &'a [u8]);
 
 impl fmt::Display for Shown<'_> {

@@ -1,11 +1,13 @@
 //! A table file, read in large pieces.
 
 use std::cell::RefCell;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use leveldb_bloom_table::ReadAt;
+
+use crate::manifest;
 
 /// How much is read at once: enough that a disk delivers what it can.
 const WINDOW: usize = 1 << 20;
@@ -22,11 +24,7 @@ pub struct TableFile {
 impl TableFile {
     /// Opens a table of `len` bytes, or of as many as the file has.
     pub fn open(path: &Path, len: Option<u64>) -> io::Result<Self> {
-        // Before it is opened, since a pipe is opened once somebody writes to it.
-        if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
-        }
-        let file = File::open(path)?;
+        let file = manifest::open(path)?;
         let end = file.metadata()?.len();
         let file = RefCell::new(BufReader::with_capacity(WINDOW, file));
         Ok(TableFile { file, len: len.unwrap_or(end), end })

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::encoding::{Encoding, Shown};
+use crate::encoding::{Encoding, Shown, key};
 use crate::find::find;
 use crate::source::{self, Entry, Told, Wanted, has_name_of_log};
 use crate::work::name;
@@ -50,13 +50,7 @@ struct Json<'a> {
 }
 
 pub fn run(args: &Get) -> Result<ExitCode, String> {
-    let key = match args.encoding {
-        Some(encoding) => {
-            encoding.decode(&args.key).map_err(|expected| format!("KEY: {expected}"))?
-        }
-        // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
-        None => args.key.as_encoded_bytes().to_vec(),
-    };
+    let key = key(&args.key, args.encoding)?;
     let is_log = has_name_of_log(&args.path) && !args.path.is_dir();
     let everything = find(if is_log { &[] } else { std::slice::from_ref(&args.path) })?;
     let (mut told, mut newest, mut certain) = (Told::default(), None::<Write>, true);

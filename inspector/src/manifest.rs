@@ -95,7 +95,7 @@ impl From<InternalKey<'_>> for Stored {
 }
 
 /// Opens a file, and no pipe, which would wait for somebody who writes to it.
-fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     match fs::metadata(path)?.is_file() {
         true => File::open(path),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file")),

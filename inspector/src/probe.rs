@@ -14,7 +14,7 @@ use leveldb_bloom_table::{
 use serde::Serialize;
 
 use crate::codec::Fast;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, key};
 use crate::file::TableFile;
 use crate::find::{Database, Found, Place, find};
 use crate::manifest::BYTEWISE;
@@ -217,7 +217,8 @@ struct Probed {
 }
 
 pub fn run(args: &Probe) -> Result<ExitCode, String> {
-    let key = parse(args)?;
+    let encoding = args.hex.then_some(Encoding::Hex);
+    let key = key(&args.key, encoding.or(args.base64.then_some(Encoding::Base64)))?;
     let everything = find(std::slice::from_ref(&args.path))?;
     let of_tables = everything.database_of.first().and_then(Option::as_ref);
     let database = everything.databases.first().or(of_tables).map(AsRef::as_ref);
@@ -281,16 +282,6 @@ pub fn run(args: &Probe) -> Result<ExitCode, String> {
         false => print(&probed.to_text(key.len(), args.all))?,
     }
     Ok(reports::status_of(wrong, unread).into())
-}
-
-fn parse(args: &Probe) -> Result<Vec<u8>, String> {
-    let encoding = match (args.hex, args.base64) {
-        (true, _) => Encoding::Hex,
-        (_, true) => Encoding::Base64,
-        // Where arguments are bytes, as a shell's $'\xff' is, these are the key's.
-        _ => return Ok(args.key.as_encoded_bytes().to_vec()),
-    };
-    encoding.decode(&args.key).map_err(|expected| format!("KEY: {expected}"))
 }
 
 /// As a Get goes: level 0 from the newest table to the oldest, then level by level.

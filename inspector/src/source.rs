@@ -1,6 +1,6 @@
 //! Entries of tables and logs, one after another, past what is damaged.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use crate::codec::Fast;
 use crate::file::TableFile;
 use crate::find::{Database, Found};
 use crate::log::{Batch, Records};
+use crate::manifest;
 use crate::{say, text};
 
 /// A write, as it is stored.
@@ -173,13 +174,7 @@ pub fn table(found: &Found, wanted: &Wanted, told: &mut Told, each: Each<'_>) ->
 /// The entries of a log.
 pub fn log(path: &Path, wanted: &Wanted, told: &mut Told, each: Each<'_>) -> ControlFlow<()> {
     let name = text::path(path);
-    // Before it is opened, since a pipe is opened once somebody writes to it.
-    let file = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => File::open(path).map_err(|error| error.to_string()),
-        Ok(_) => Err("not a file".into()),
-        Err(error) => Err(error.to_string()),
-    };
-    let mut records = match file {
+    let mut records = match manifest::open(path) {
         Ok(file) => Records::new(BufReader::with_capacity(1 << 16, file)),
         Err(error) => {
             told.unreadable(&format!("{name}: {error}"));

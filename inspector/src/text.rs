@@ -1,12 +1,12 @@
 //! Numbers, keys and plots as text.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use console::Term;
 use indicatif::HumanCount;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+use crate::encoding::Encoding;
 use crate::printable::printable;
 
 /// 1234567 as 1,234,567.
@@ -60,10 +60,7 @@ pub fn tenths(number: f64) -> String {
 }
 
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Encoding::Hex.show(bytes).to_string()
 }
 
 /// A key as somebody can read it, and give it to `probe` again: text in quotes, or `hex:`.

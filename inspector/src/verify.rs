@@ -27,7 +27,7 @@ pub struct Verify {
     /// Print one JSON object, for programs
     #[arg(long)]
     json: bool,
-    /// List at most N lost keys and N problems a table
+    /// List at most N lost keys and problems per table
     #[arg(long, value_name = "N", value_parser = numbers::count::<usize>, default_value_t = KEPT)]
     limit: usize,
 }
