@@ -129,8 +129,6 @@ pub struct Report {
     pub damage_count: u64,
     /// The file was gone when its turn came.
     pub vanished: bool,
-    /// The file could not be opened, which says nothing about what is in it.
-    pub unreadable: bool,
     /// What the table says of itself was read: without a policy, it has no filters.
     pub opened: bool,
     /// There are too few keys to tell whether somebody's own filters are of LevelDB's format.
@@ -229,7 +227,6 @@ pub fn scan(found: &Found, options: Options, come_to: &dyn Fn(u64)) -> Report {
                 let text = format!("could not be read: {error}");
                 report.problems.push(Problem { offset: None, text });
                 report.problem_count = 1;
-                report.unreadable = true;
             }
             return report;
         }
@@ -464,17 +461,13 @@ impl Scan {
         let range = self.range.clone();
         let mut len = 0;
         while let Some(entry) = entries.next()? {
-            let expected = |what| Error {
-                part: Part::Data,
-                offset: block.offset(),
-                inside: Some(entry.at as u64),
-                kind: Kind::Expected(what),
-            };
+            let (part, offset, inside) = (Part::Data, block.offset(), Some(entry.at as u64));
+            let wrong = |kind| Error { part, offset, inside, kind };
+            let expected = |what| wrong(Kind::Expected(what));
             // A block may hold more keys than anybody can look at whole.
             len += entry.key.len() as u64;
             if len / MAX_EXPANSION > block.entries_len() as u64 {
-                let (part, offset, inside) = (Part::Data, block.offset(), Some(entry.at as u64));
-                return Err(Error { part, offset, inside, kind: Kind::KeysExpand { len } });
+                return Err(wrong(Kind::KeysExpand { len }));
             }
             let Some(key) = keys.parse(entry.key) else {
                 return Err(expected("a key of at least 8 bytes, as databases write"));
@@ -497,7 +490,7 @@ impl Scan {
                 let bound = self.bound.as_ref().filter(|_| first && self.must_be_bytewise);
                 if bound.is_some_and(|bound| bound.cmp_to(key.user_key, key.sequence).is_ge()) {
                     let what = "no key before the one that the index has for the block before it";
-                    self.problem(out_of_place(block.offset(), what));
+                    self.problem(out_of_place(offset, what));
                 }
                 first = false;
             }
@@ -507,7 +500,7 @@ impl Scan {
                 key_hex: if whole_keys { text::hex(key.user_key) } else { String::new() },
                 sequence: key.sequence,
                 deletion,
-                data_block: block.offset(),
+                data_block: offset,
                 filter,
                 outside,
             };
@@ -629,6 +622,6 @@ mod tests {
         let (number, len_in_manifest, range) = (None, None, None);
         let folder = Found { path, number, len: 0, len_in_manifest, place, bytewise: false, range };
         let report = scan(&folder, Options { data: true, keep: 1, ..Options::default() }, &|_| {});
-        assert!(report.unreadable && !report.vanished && !report.is_wrong());
+        assert!(report.is_unread() && !report.vanished && !report.is_wrong());
     }
 }

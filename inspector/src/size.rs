@@ -160,22 +160,12 @@ fn none_gives(rate: f64, keys: u64) -> String {
     format!("No {numbers} per key gives {rate} with {keys} in one filter: {why}.")
 }
 
-/// The bits of a row's filter; 1 where it cannot be made.
-fn bits(row: &Row) -> u64 {
-    row.len.map_or(1, |len| (len as u64 - 1) * 8)
-}
-
-/// The settings of some rows, as a remark names them.
-fn list(rows: &[&Row]) -> String {
-    let settings: Vec<_> = rows.iter().map(|row| row.bits_per_key.to_string()).collect();
-    settings.join(", ")
-}
-
 /// The largest number that divides both the bits of a filter and 2^32 - 1. To rotate a hash is to
 /// multiply it modulo 2^32 - 1, so that modulo this divisor all positions of a key follow from its
 /// first.
 fn shared_divisor(row: &Row) -> u64 {
-    let (mut a, mut b) = (u64::from(u32::MAX), bits(row));
+    // A filter that cannot be made shares nothing.
+    let (mut a, mut b) = (u64::from(u32::MAX), row.len.map_or(1, |len| (len as u64 - 1) * 8));
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -197,13 +187,14 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     if rows.iter().any(|row| row.bits_per_key > 43) {
         remarks.push("k stays at 30 from 44 bits per key on: more bits gain little.".into());
     }
-    let uneven: Vec<_> = rows.iter().filter(|row| shared_divisor(row) > 50).collect();
+    let uneven = rows.iter().filter(|row| shared_divisor(row) > 50);
+    let uneven: Vec<_> = uneven.map(|row| row.bits_per_key.to_string()).collect();
     if !uneven.is_empty() {
         remarks.push(format!(
             "At {} bits per key the number of the filter's bits shares a divisor of 51 or more with \
              2^32 - 1, so that absent keys pass more often than is said here: with 52,428 keys at 10 bits 3.5 % \
              of them in place of 0.99 %.",
-            list(&uneven)
+            uneven.join(", ")
         ));
     }
     if keys <= 20 && rows.iter().any(|row| row.bits_per_key > 16) {
@@ -214,14 +205,13 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
         );
     }
     // 4 bytes of offset and the filter of a slot, and the slot of 2 KiB beside it that stays empty.
-    if let [row] = rows {
-        if keys <= 200 && row.len.is_some() {
-            let len = row.len.unwrap_or(0) as f64;
+    if let [Row { len: Some(len), .. }] = rows {
+        if keys <= 200 {
             remarks.push(format!(
                 "In a table, with blocks of 4 KiB that hold {} each, this is {} bits per key: a filter's 4 \
                  bytes of offset, and those of the empty slot behind it, count too.",
                 plural(keys, "key", "keys"),
-                tenths((len + 8.0) * 8.0 / keys.max(1) as f64)
+                tenths((*len as f64 + 8.0) * 8.0 / keys.max(1) as f64)
             ));
         }
     }
