@@ -138,12 +138,12 @@ pub fn figures(findings: &Findings) -> Vec<(&'static str, String)> {
         let others = match sums.tables - sums.tables_with_filters {
             0 => String::new(),
             n => format!(
-                ", without those of {} of which no filters are known",
+                ", not counting {} whose filters are not known",
                 plural(n, "table", "tables")
             ),
         };
         let keys = count(bloom.estimated_keys as u64);
-        add("entries", format!("about {keys} by the filters{others}"));
+        add("entries", format!("about {keys}, estimated from the filters{others}"));
     }
     if sums.tables_with_filters == 0 {
         return figures;

@@ -84,12 +84,12 @@ impl Database {
         let path = |number: &u64| self.path_of(*number).unwrap_or(self.name_of(*number));
         self.untrue.iter().map(move |untrue| match untrue {
             Untrue::Reversed(table) => format!(
-                "{}: the smallest key is BEHIND the largest in the MANIFEST: a Get finds nothing in it",
+                "{}: in the MANIFEST its smallest key is AFTER its largest: a Get finds nothing in it",
                 text::path(&path(table))
             ),
             Untrue::Overlap { table, other, level } => format!(
-                "{}: OVERLAPS {} in level {level} of the MANIFEST: a Get looks into one table of it, \
-                 which may be the wrong one",
+                "{}: OVERLAPS {} in level {level} of the MANIFEST: a Get looks into only one table \
+                 of that level, which may be the wrong one",
                 text::path(&path(table)),
                 name(&path(other))
             ),
@@ -282,7 +282,7 @@ fn add_folder(folder: &Path, everything: &mut Everything) -> Result<(), String> 
     }
     if database.is_none() && tables.is_empty() {
         return Err(format!(
-            "no LevelDB database: there is no CURRENT and no .ldb or .sst file in it{}",
+            "no LevelDB database: it has no CURRENT and no .ldb or .sst file{}",
             databases_below(folder)
         ));
     }

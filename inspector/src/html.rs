@@ -214,7 +214,7 @@ fn advised(advice: &Advice) -> String {
     let (mut names, mut told) = (Vec::new(), Vec::new());
     for (name, encoding, appended, colour) in [
         ("LevelDB's", Encoding::Bloom, false, "var(--bar)"),
-        ("LevelDB's, a byte appended", Encoding::Bloom, true, "var(--bar3)"),
+        ("LevelDB's, with a byte appended", Encoding::Bloom, true, "var(--bar3)"),
         ("ribbon", Encoding::Ribbon, false, "var(--bar2)"),
     ] {
         let wanted = (encoding, appended, size);
@@ -237,7 +237,7 @@ fn advised(advice: &Advice) -> String {
         let (x, y) = at(row);
         let _ =
             writeln!(drawing, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"var(--ink)\"/>");
-        names.push(("var(--ink)", format!("what is there, {}", percent(pass(row)))));
+        names.push(("var(--ink)", format!("present setting, {}", percent(pass(row)))));
     }
     let text = escape(&advice.text);
     format!("{}{}<p class=\"soft\">{text}</p>\n", svg(&told.join("; "), &drawing), key(&names))

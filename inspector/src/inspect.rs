@@ -109,7 +109,7 @@ fn check(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<(), 
     let own = fs::canonicalize(path).ok();
     let mut others = paths.iter().chain(everything.tables.iter().map(|found| &found.path));
     if own.is_some() && others.any(|it| fs::canonicalize(it).ok() == own) {
-        return Err("the report would be written over what it is about; --html takes the report's name first: \
+        return Err("the report would overwrite a file that it reads; the report's name comes right after --html: \
                     inspect --html report.html DB"
             .into());
     }
@@ -127,7 +127,7 @@ fn check(path: &Path, paths: &[PathBuf], everything: &Everything) -> Result<(), 
         beginning.is_empty() && own.is_some_and(|own| !own.with_file_name("CURRENT").exists());
     match is_nobodys || beginning.eq_ignore_ascii_case(BEGINNING) {
         true => Ok(()),
-        false => Err("this file is there and no report, so that it is not written over; name another one after \
+        false => Err("this file exists and is not a report, so it is not overwritten; name another one after \
                       --html (inspect --html report.html DB), or remove it first"
             .into()),
     }

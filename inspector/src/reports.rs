@@ -51,7 +51,7 @@ pub fn fate_of_unused(tables: u64, entries: Option<u64>) -> String {
         0 => String::new(),
         _ => format!(
             "{}{entries} {are} not in the MANIFEST: LevelDB does not read {them}, and may delete {them} when it opens \
-             the database. A program that has it open may be writing {them} just now.",
+             the database. A program that has the database open may be writing {them} just now.",
             plural(tables, "table", "tables")
         ),
     }
@@ -76,7 +76,7 @@ pub fn worth_of_named<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     match named as u64 {
         0 => String::new(),
         named => format!(
-            "{} not in the MANIFEST, and looked at because you named {them}: LevelDB does not read {them}, unless a \
+            "{} not in the MANIFEST, and read only because you named {them}: LevelDB does not read {them}, unless a \
              program has only just written {them}.",
             plural(named, "table is", "tables are")
         ),

@@ -84,7 +84,8 @@ fn floor(keys: u64) -> f64 {
 }
 
 pub fn run(args: &Size) -> Result<ExitCode, String> {
-    let keys = usize::try_from(args.keys).map_err(|_| "so many keys cannot be addressed")?;
+    let keys =
+        usize::try_from(args.keys).map_err(|_| "this machine cannot address so many keys")?;
     let mut remarks = Vec::new();
     let chosen = if let Some(rate) = args.rate {
         let bits = bits_per_key_for(rate, keys);
@@ -96,7 +97,7 @@ pub fn run(args: &Size) -> Result<ExitCode, String> {
         let bits = bits_in(limit, keys);
         if bits.is_none() {
             remarks.push(format!(
-                "{} fit into {} at even 1 bit per key: the smallest filter takes {}.",
+                "{} fit into {}, even at 1 bit per key: the smallest filter takes {}.",
                 plural(args.keys, "key does not", "keys do not"),
                 bytes(limit),
                 filter_len(keys, 1).map_or("too much".into(), |len| bytes(len as u64))
@@ -178,8 +179,8 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     let floor = floor(keys);
     if floor > 1e-5 {
         remarks.push(format!(
-            "The hash has 32 bits: an absent key has that of one of {} with a chance of {}. No number of \
-             bits gives less.",
+            "The hash has 32 bits: with {}, an absent key has the same hash as one of them with a probability of {}. \
+             More bits do not lower this.",
             plural(keys, "key", "keys"),
             percent(floor)
         ));
@@ -192,15 +193,15 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     if !uneven.is_empty() {
         remarks.push(format!(
             "At {} bits per key the number of the filter's bits shares a divisor of 51 or more with \
-             2^32 - 1, so that absent keys pass more often than is said here: with 52,428 keys at 10 bits 3.5 % \
-             of them in place of 0.99 %.",
+             2^32 - 1, so that absent keys pass more often than these figures say: with 52,428 keys at 10 bits, 3.5 % \
+             instead of 0.99 %.",
             uneven.join(", ")
         ));
     }
     if keys <= 20 && rows.iter().any(|row| row.bits_per_key > 16) {
         remarks.push(
-            "At more than 16 bits per key so few keys have more false positives than is said here: 1.5 \
-             times as many for some twenty keys, twice for ten and six times for fewer."
+            "At more than 16 bits per key so few keys have more false positives than these figures say: 1.5 \
+             times as many for about 20 keys, twice as many for 10, and six times for fewer."
                 .into(),
         );
     }
@@ -208,8 +209,8 @@ fn honest(keys: u64, rows: &[Row]) -> Vec<String> {
     if let [Row { len: Some(len), .. }] = rows {
         if keys <= 200 {
             remarks.push(format!(
-                "In a table, with blocks of 4 KiB that hold {} each, this is {} bits per key: a filter's 4 \
-                 bytes of offset, and those of the empty slot behind it, count too.",
+                "In a table, with blocks of 4 KiB that hold {} each, this is {} bits per key: the 4 \
+                 bytes of offset for the filter and for the empty slot after it count too.",
                 plural(keys, "key", "keys"),
                 tenths((*len as f64 + 8.0) * 8.0 / keys.max(1) as f64)
             ));
