@@ -43,7 +43,7 @@ test("a browser's profile", async () => {
 
     // The profile is no database; its databases are named.
     const below = command(2, "inspect", profile).stderr;
-    assert.match(below, /There are \d+ below, to be named instead/);
+    assert.match(below, /Name a database.s own folder; \d+ found below/);
     const defaults = join(profile, "Default");
     const storage = join(defaults, "Local Storage", "leveldb");
     assert.ok(below.includes(storage) || command(2, "inspect", defaults).stderr.includes(storage), below);
