@@ -322,10 +322,12 @@ impl Scan {
         self.report.keys = table.keys();
         let mut buffers = Buffers::default();
         let mut blocks = table.data_blocks();
+        let mut last_block = 0;
         loop {
             match blocks.next() {
                 Ok(Some(block)) => {
                     let handle = block.handle;
+                    last_block = handle.offset;
                     self.report.sums.data_blocks += 1;
                     self.report.sums.data_bytes += handle.end().unwrap_or(0) - handle.offset;
                     if self.options.data {
@@ -345,6 +347,7 @@ impl Scan {
             }
         }
         self.end_group(filters.as_ref());
+        self.end_range(last_block);
         self.report.kind_of_keys = self.absent.kind();
         self.judge_format();
         let bloom = &mut self.report.sums.bloom;
@@ -512,6 +515,11 @@ impl Scan {
                     if self.outside.len() < self.options.keep {
                         self.outside.push(lost(None, Some(range.told(miss))));
                     }
+                } else if self.report.sums.entries == 1
+                    && range.begins_behind(key.user_key, key.sequence)
+                {
+                    let what = "no key before the smallest that the MANIFEST has for the table";
+                    self.problem(out_of_place(block.offset(), what));
                 }
             }
             let Some((number, filter)) = filter else { continue };
@@ -533,6 +541,22 @@ impl Scan {
             }
         }
         Ok(())
+    }
+
+    /// All blocks were read, if none was damaged.
+    fn end_range(&mut self, last_block: u64) {
+        let Some(range) = self.range.clone() else { return };
+        if self.report.sums.entries == 0 || self.report.problem_count > 0 {
+            return;
+        }
+        if range.ends_before(&self.previous) {
+            let what = "no key behind the largest that the MANIFEST has for the table";
+            self.problem(out_of_place(last_block, what));
+        } else if range.goes_on && range.ends_behind(&self.previous) {
+            let what = "the largest key that the MANIFEST has for the table, since a Get looks for it \
+                        here and not in the next one";
+            self.problem(out_of_place(last_block, what));
+        }
     }
 
     /// All blocks of a filter were read.

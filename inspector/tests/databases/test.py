@@ -1602,6 +1602,7 @@ class Unusual(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), done.stderr[-300:])
 
     def test_a_key_of_many_ranges_is_kept_once(self):
+        # By way of the one in the middle LevelDB looks for half of the others.
         count, long = 401, b"z" * 500_000
         changes = [(1, i + 10, 100, tables.internal(b"%06d" % i),
                     tables.internal(long if i == count // 2 else b"%06d" % i)) for i in range(count)]
@@ -2286,7 +2287,7 @@ class Ranges(unittest.TestCase):
 
     def test_ranges_that_overlap(self):
         picked = random.Random(1)
-        overlaps = 0
+        overlaps = lost_in_all = 0
         for turn in range(12):
             # Tables with every n-th key lie across each other; the last turns have some that do not.
             all_, n = keys(0, 120), picked.randrange(2, 8)
@@ -2299,6 +2300,8 @@ class Ranges(unittest.TestCase):
             path = database("overlap", *[(1 + turn % 3, 5 + i, table(each), each[0], each[-1])
                                          for i, each in enumerate(of_each)])
             debians = leveldb_gets(path, all_)
+            # The wheel's asserts nothing.
+            found = leveldb_gets(path, all_, WHEEL) if HAS_WHEEL else debians
             text = command("verify", path).stdout
             told = text.count(" OVERLAPS ")
             # Debian's asserts that there are none.
@@ -2310,14 +2313,17 @@ class Ranges(unittest.TestCase):
             self.assertEqual(inspect(path)["databases"][0]["range_errors"], errors)
             self.assertEqual("ranges" in [note["topic"] for note in inspect(path)["notes"]], told > 0)
             overlaps += told
-            # Which keys an overlap loses is not worked out, and nothing else is called lost.
-            self.assertEqual(self.lost(path), set(), turn)
+            if told and not HAS_WHEEL:
+                continue
+            self.assertEqual(self.lost(path), set(all_) - found, turn)
             for key in all_[::31]:
-                self.assertEqual(self.probed(path, key)[0], int(told > 0))
-                if not told:
-                    self.assertIn("found: ", self.probed(path, key)[1])
-                    self.assertNotIn("LOST: ", self.probed(path, key, "--all")[1])
+                status, text = self.probed(path, key)
+                self.assertEqual(("found: " in text, status), (key in found, int(told > 0)))
+                text = self.probed(path, key, "--all")[1]
+                self.assertEqual("LOST: " in text, key not in found)
+            lost_in_all += 120 - len(found)
         self.assertGreater(overlaps, 20)
+        self.assertTrue(lost_in_all > 100 or not HAS_WHEEL)
         # Level 0 is looked through table by table.
         path = database("overlap-0", (0, 5, table(all_), all_[0], all_[-1]),
                         (0, 6, table(all_), all_[0], all_[-1]))
@@ -2336,6 +2342,14 @@ class Ranges(unittest.TestCase):
         first, second = [(b"a", 3), (b"k", 9)], [(b"k", 5), (b"z", 4)]
         for ends, others, pairs, value, said in (
                 ((first[0], first[1]), (second[0], second[1]), (first, second), "9", None),
+                # The first table ends before the MANIFEST has it end: a Get does not go on to the next.
+                ((first[0], first[1]), (second[0], second[1]), (first[:1], second), "None",
+                 "expected the largest key that the MANIFEST has"),
+                # And behind: what was written in between is found by no snapshot.
+                ((first[0], first[1]), (second[0], second[1]), (first + [(b"k", 7)], second), "9",
+                 "expected no key behind the largest that the MANIFEST has"),
+                ((first[0], first[1]), ((b"z", 4), (b"z", 4)), (first, [(b"z", 8), (b"z", 4)]), "9",
+                 "expected no key before the smallest that the MANIFEST has"),
                 # The newest write is where older ones are looked for.
                 ((first[0], (b"k", 4)), ((b"k", 3), second[1]), ([(b"a", 3), (b"k", 4)], [(b"k", 9), (b"z", 4)]),
                  "4", 'LOST KEY "k" \\(value, sequence 9\\): by the ranges .* another table of level 1')):
