@@ -450,7 +450,7 @@ impl Context {
         let pass = |row: &Row| percent(row.neighbours_pass.unwrap_or(0.0));
         let before = match &present {
             None => format!(
-                "{}; what is said of 10 bits per key here is what tables written with these would have.",
+                "{}. The comparison is with tables that are written with 10 bits per key.",
                 self.unknown
             ),
             Some(Row { encoding: Encoding::None, .. }) => {
@@ -488,12 +488,11 @@ impl Context {
         // read in a thousand is none.
         let reads =
             |row: &Row| row.reads_per_missing_get.max(row.expected).max(0.001 * self.per_get);
-        let room = match now.encoding {
+        let room = if now.encoding == Encoding::None || now.bits_per_key < 4 {
             // As much as everybody spends.
-            encoding if encoding == Encoding::None || now.bits_per_key < 4 => {
-                plain(Encoding::Bloom, 10).map_or(0, |row| row.filter_bytes)
-            }
-            _ => now.filter_bytes,
+            plain(Encoding::Bloom, 10).map_or(0, |row| row.filter_bytes)
+        } else {
+            now.filter_bytes
         };
         let has_room = |row: &Row| row.filter_bytes as f64 <= 1.05 * room as f64;
         // A larger block takes longer to read, also for the keys that are there.

@@ -291,8 +291,8 @@ impl Notes<'_> {
             (None, _) => "The keys as stored match their filters here in part only.".into(),
         };
         let text = format!(
-            "{who} A filter answers for the exact bytes of a key. If the comparator takes keys of different bytes for \
-             equal, filters lose keys, unless the policy is wrapped to see only what the comparator sees. {how}"
+            "{who} A filter answers for the exact bytes of a key. If the comparator treats different bytes as the same \
+             key, filters lose keys, unless the policy is wrapped to see only what the comparator sees. {how}"
         );
         if self.findings.data && self.total.bloom.keys_checked > 0 {
             self.note("comparator", text);
@@ -305,7 +305,7 @@ impl Notes<'_> {
         if without > 0 && self.total.tables_with_filters == 0 {
             let what = "There are no filters: no policy was set when these tables were written";
             let more = "Each Get of a key that is not there reads a block of each table that could hold it; 10 bits \
-                        per key spare 99 of 100 of those reads.";
+                        per key save 99 of 100 of those reads.";
             self.cured(Weight::Wasted, "no-filters", what, more, TEN_BITS);
         } else if without > 0 {
             let of = plural(self.total.tables, "table", "tables");

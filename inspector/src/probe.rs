@@ -402,7 +402,7 @@ fn mismatch(table: &Table<TableFile, Fast>, filters: &Filters<'_>) -> bool {
     const ENOUGH_BYTES: usize = 16 << 20;
     let (mut blocks, mut buffers) = (table.data_blocks(), Buffers::default());
     let (mut search, mut keys, mut missed, mut bytes) = (Search::default(), 0, 0, 0);
-    while let Ok(Some(block)) = blocks.next() {
+    'blocks: while let Ok(Some(block)) = blocks.next() {
         let Some(filter) = filters.filter_for(block.handle.offset) else { continue };
         let Ok(block) = table.read_data(block.handle, &mut buffers) else { continue };
         bytes += block.entries_len();
@@ -416,11 +416,8 @@ fn mismatch(table: &Table<TableFile, Fast>, filters: &Filters<'_>) -> bool {
                 search.mismatch(key.user_key, filter);
             }
             if keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
-                break;
+                break 'blocks;
             }
-        }
-        if keys >= ENOUGH_KEYS || bytes > ENOUGH_BYTES {
-            break;
         }
     }
     is_another_format(keys, missed) && search.found().is_none()
@@ -655,7 +652,7 @@ impl Step {
             (Some(held), _) if self.read => format!("found: {held}"),
             (Some(held), _) => format!("LOST: although the filter says no, {held}"),
             (None, Some(problem)) => problem.clone(),
-            (None, None) if !self.read => "that is right: the key is not in the block".into(),
+            (None, None) if !self.read => "the filter is right: the key is not in the block".into(),
             (None, None) if self.filter.is_some() => {
                 "the key is not in the block: a false positive".into()
             }

@@ -53,7 +53,7 @@ pub struct Search {
     left: u64,
 }
 
-/// A transform, and what speaks for it.
+/// A transform, and the evidence for it.
 struct Fitting {
     transform: Transform,
     /// The bits that were found set, of different questions: by some transforms all keys become one.
